@@ -40,7 +40,7 @@ pub struct Error {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
-/// Shorthand for a result with this crate's [`enum@Error`].
+/// Shorthand for a result with this crate's [`struct@Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {

@@ -1,0 +1,21 @@
+//! Multi-drafter speculative decoding with alignment feedback (MetaSD, arXiv 2604.05417) on
+//! llama.cpp.
+#![warn(missing_docs)]
+
+pub mod align;
+pub mod bandit;
+pub mod dist;
+pub mod drafter;
+mod error;
+#[allow(missing_docs)]
+mod ffi;
+pub mod llama;
+pub mod pool;
+pub mod round;
+pub mod session;
+pub mod target;
+mod types;
+pub mod verify;
+
+pub use error::{Error, ErrorKind, Result};
+pub use types::{ArmId, TokenId};

@@ -1,0 +1,159 @@
+# The common jobs, one word each; `make` alone lists them. Everything here can be done by hand with cargo: this file
+# only knows the order, the downloads and where vendor/setup.sh put the tools. Written for GNU make 3.81 (macOS) on.
+
+# ---------------------------------------------------------------- what may be set
+
+# Backends to compile in beside the CPU: make FEATURES=cuda (or metal, vulkan, dynamic-backends; several with commas).
+FEATURES ?=
+PROMPT ?= Explain in three sentences why the sky is blue.
+
+# Where the models go. fetch.py reads the same variable.
+METASD_CACHE ?= ggml-models/cache
+export METASD_CACHE
+
+# Stand-in drafters: the target with some of its 30 layers left out. They make a pool of different speeds and
+# agreements out of one download. For each name: the layers to leave out, and the type of the weights.
+DRAFTERS := standin-early standin-middle standin-late
+PRUNE_standin-early  := 2,3,4,5,6,7,8,9
+TYPE_standin-early   := Q8_0
+PRUNE_standin-middle := 11,12,13,14,15,16,17,18
+TYPE_standin-middle  := Q8_0
+PRUNE_standin-late   := 20,21,22,23,24,25,26,27
+TYPE_standin-late    := Q8_0
+
+# The types of the target beside the fetched one: F32 is the memory-bound reference for speed-ups, the others are
+# reported beside it.
+VARIANTS := F32 BF16 Q4_0
+
+# ---------------------------------------------------------------- names
+
+BASE          := SmolLM2-135M-Instruct
+TARGET        := $(METASD_CACHE)/$(BASE)-Q4_1.gguf
+VARIANT_FILES := $(VARIANTS:%=$(METASD_CACHE)/$(BASE)-%.gguf)
+DRAFTER_DIR   := $(METASD_CACHE)/drafters
+DRAFTER_FILES := $(DRAFTERS:%=$(DRAFTER_DIR)/%.gguf)
+
+TARGET_DIR := $(if $(CARGO_TARGET_DIR),$(CARGO_TARGET_DIR),target)
+BIN        := $(TARGET_DIR)/release/metasd
+
+VENDORED := vendor/crates/config.toml
+
+# Looked at when a recipe runs, not when make starts: `make demo` writes these files on its way.
+TOOLS := if [ -f .tools/env.sh ]; then . ./.tools/env.sh; fi;
+OFFLINE := offline=; if [ -f $(VENDORED) ]; then offline="--config $(VENDORED) --offline"; \
+  cmp -s Cargo.lock vendor/crates/.Cargo.lock || echo "make: vendor/crates belongs to another Cargo.lock; run 'make vendor' or remove it" >&2; fi;
+# $(call cargo,SUBCOMMAND): the flags of one kind for every job, so that none of them compiles llama.cpp again.
+cargo = $(TOOLS) $(OFFLINE) cargo $(1) $$offline --locked $(if $(FEATURES),--features '$(FEATURES)')
+
+# Cargo and cmake share out the cores by themselves; handed make's job slots as well they complain that they cannot
+# open them.
+unexport MAKEFLAGS MFLAGS
+
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+# A recipe that failed half-way must not leave a file that looks made.
+.DELETE_ON_ERROR:
+
+.PHONY: help setup models build demo test check fmt-check lint doc bench vendor clean distclean FORCE
+.DEFAULT_GOAL := help
+
+help: ## list the jobs
+	@echo 'usage: make JOB [FEATURES=cuda|metal|vulkan|dynamic-backends] [PROMPT="..."]'
+	@echo
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install what is missing to build (compiler, cmake, libclang, pip)
+	@vendor/setup.sh
+
+# ---------------------------------------------------------------- the program
+
+build: $(BIN) ## compile target/release/metasd
+
+# Cargo decides what is out of date, so it is asked every time.
+$(BIN): FORCE | setup
+	@$(call cargo,build --release)
+
+ifneq ($(filter vendor,$(MAKECMDGOALS)),)
+$(BIN): | vendor
+endif
+
+# ---------------------------------------------------------------- models
+
+models: $(TARGET) $(VARIANT_FILES) $(DRAFTER_FILES) ## fetch the target; make its variants and the stand-in drafters
+
+# Asked every time too: fetch.py verifies what is there, at next to no cost once it has seen the file, and leaves it
+# alone. Only a file that it replaced is newer than what was made from it.
+$(TARGET): FORCE | setup
+	@$(TOOLS) python3 ggml-models/fetch.py
+
+# A half-made model is never at the final name: fetch.py and metasd rename at the end.
+.PRECIOUS: $(TARGET) $(VARIANT_FILES) $(DRAFTER_FILES)
+
+# With -j the compiler would go on for minutes after a failed download and bury its message; a job that needs the
+# model fetches it first.
+ifneq ($(filter models demo test bench,$(MAKECMDGOALS)),)
+$(BIN): | $(TARGET)
+endif
+
+# The program is needed to make these but a newer one makes nothing new: order only, here and below.
+$(VARIANT_FILES): $(METASD_CACHE)/$(BASE)-%.gguf: $(TARGET) | $(BIN)
+	@echo "quantize: $@" >&2
+	@$(BIN) quantize $(TARGET) $@ $*
+
+# What a drafter was made with, rewritten only when it differs, so that an edit of the block at the top remakes
+# exactly the drafters that it touches.
+DRAFTER_SPECS := $(DRAFTERS:%=$(DRAFTER_DIR)/.%.spec)
+$(DRAFTER_SPECS): $(DRAFTER_DIR)/.%.spec: FORCE
+	@mkdir -p $(DRAFTER_DIR)
+	@echo '$(TYPE_$*) $(PRUNE_$*)' | cmp -s - $@ || echo '$(TYPE_$*) $(PRUNE_$*)' > $@
+
+$(DRAFTER_FILES): $(DRAFTER_DIR)/%.gguf: $(DRAFTER_DIR)/.%.spec $(TARGET) | $(BIN)
+	@echo "quantize: $@" >&2
+	@$(BIN) quantize $(TARGET) $@ $(TYPE_$*) --prune-layers $(PRUNE_$*)
+
+# One after the other even with -j: each uses all cores, and F32 takes 540 MB.
+$(METASD_CACHE)/$(BASE)-BF16.gguf: | $(METASD_CACHE)/$(BASE)-F32.gguf
+$(METASD_CACHE)/$(BASE)-Q4_0.gguf: | $(METASD_CACHE)/$(BASE)-BF16.gguf
+$(DRAFTER_FILES): | $(VARIANT_FILES)
+
+# ---------------------------------------------------------------- jobs
+
+# Through the environment, so that quotes and dollars in a prompt reach metasd as they are.
+export METASD_PROMPT = $(value PROMPT)
+demo: models build ## from nothing to text: setup, models, build, one answer from the default pool
+	@$(BIN) run --pool ggml-models/pool.toml --show-drafter -n 200 -p "$$METASD_PROMPT"
+
+test: models ## run the tests (sets up, fetches and builds what they need)
+	@$(call cargo,test --release)
+
+# Cheapest first. All in the release profile: any other compiles llama.cpp once more.
+check: fmt-check lint doc ## formatting, clippy and documentation, warnings as errors
+fmt-check:
+	@$(TOOLS) cargo fmt --check
+lint: setup
+	@$(call cargo,clippy --release --all-targets) -- -D warnings
+doc: setup
+	@$(TOOLS) export RUSTDOCFLAGS="-D warnings"; $(call cargo,doc --release --no-deps)
+lint: | fmt-check
+doc: | lint
+
+bench: models build ## run the benchmarks (leave the machine alone meanwhile)
+	@$(call cargo,bench)
+
+# config.toml is moved into place as the last step: its being there is what makes the build use vendor/crates. Cargo
+# takes the folder in it as relative to vendor/, the parent of the one that holds the file.
+vendor: setup ## copy all dependencies into vendor/crates; from then on `make build` needs no network
+	@rm -f $(VENDORED)
+	@mkdir -p vendor/crates
+	@$(TOOLS) cargo vendor --locked vendor/crates > vendor/crates/.printed
+	@sed 's|"vendor/crates"|"crates"|' vendor/crates/.printed > vendor/crates/.config.toml
+	@cp Cargo.lock vendor/crates/.Cargo.lock
+	@mv vendor/crates/.config.toml $(VENDORED)
+	@echo "vendored into vendor/crates; remove that folder to use the network again" >&2
+
+clean: ## remove what was compiled (models and tools stay)
+	@$(TOOLS) cargo clean
+
+# Not $(METASD_CACHE): a folder that somebody else named may hold more than our models.
+distclean: clean ## remove models, tools and vendored crates as well
+	rm -rf ggml-models/cache .tools vendor/crates

@@ -1,0 +1,20 @@
+//! Raw calls: the generated bindings of the shim in `vendor/`, and llama.cpp's own from
+//! `llama-cpp-sys-2`. Nothing here is safe; [`crate::llama`] is.
+
+pub use llama_cpp_sys_2::*;
+
+#[allow(
+    missing_docs,
+    non_camel_case_types,
+    non_upper_case_globals,
+    dead_code,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+mod shim {
+    include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+}
+pub use shim::{
+    MSD_ABORTED, MSD_NO_SLOT, MSD_OK, msd_context_new, msd_decode, msd_logits_row, msd_memory,
+    msd_memory_breakdown, msd_quantize,
+};

@@ -1,0 +1,283 @@
+//! A loaded model: weights, vocabulary, chat template.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::model::{LlamaChatMessage, LlamaModel};
+use llama_cpp_2::token::LlamaToken;
+
+use super::backend::{self, capture_errors, reason};
+use super::gguf;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ffi;
+use crate::types::TokenId;
+
+/// Called during loading with the part done, 0 to 1; returning `false` stops the load.
+pub type ProgressFn = Box<dyn FnMut(f32) -> bool>;
+
+/// How a model is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelParams {
+    /// Layers to keep in device memory; `None` for all that the build can offload.
+    pub gpu_layers: Option<u32>,
+}
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChatMessage {
+    /// `system`, `user` or `assistant`.
+    pub role: String,
+    /// The text.
+    pub content: String,
+}
+
+impl ChatMessage {
+    /// A message of `role`.
+    pub fn new(role: &str, content: impl Into<String>) -> Self {
+        Self {
+            role: role.to_owned(),
+            content: content.into(),
+        }
+    }
+}
+
+/// A model in memory, shared by the contexts that run it.
+pub struct Model {
+    inner: LlamaModel,
+    path: PathBuf,
+    file_size: u64,
+    architecture: String,
+    n_vocab: usize,
+}
+
+// `Model::raw` reads the pointer out of the crate's wrapper.
+const _: () = assert!(size_of::<LlamaModel>() == size_of::<*mut ffi::llama_model>());
+
+impl Model {
+    /// Loads the GGUF file at `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`], [`ErrorKind::InvalidModel`] for a file that is not GGUF, is cut
+    /// short or has an architecture unknown to llama.cpp, [`ErrorKind::Cancelled`] when
+    /// `progress` returned `false`.
+    pub fn load(
+        path: &Path,
+        params: &ModelParams,
+        progress: Option<ProgressFn>,
+    ) -> Result<Arc<Self>> {
+        let backend = backend::init();
+        let file_size = gguf::check_header(path)?;
+        let mut raw_params = LlamaModelParams::default();
+        if let Some(layers) = params.gpu_layers {
+            raw_params = raw_params.with_n_gpu_layers(layers);
+        }
+        let cancelled = std::rc::Rc::new(std::cell::Cell::new(false));
+        if let Some(mut progress) = progress {
+            let cancelled = cancelled.clone();
+            raw_params = raw_params.with_progress_callback(move |part| {
+                let go_on = progress(part);
+                cancelled.set(!go_on);
+                go_on
+            });
+        }
+        let (loaded, lines) =
+            capture_errors(|| LlamaModel::load_from_file(backend, path, &raw_params));
+        let inner = loaded.map_err(|error| {
+            if cancelled.get() {
+                return Error::new(ErrorKind::Cancelled, "loading was stopped");
+            }
+            let why = if lines.is_empty() {
+                error.to_string()
+            } else {
+                reason(&lines)
+            };
+            Error::new(
+                ErrorKind::InvalidModel,
+                format!("{} cannot be loaded: {why}", path.display()),
+            )
+        })?;
+        let n_vocab = usize::try_from(inner.n_vocab()).unwrap_or(0);
+        if n_vocab == 0 {
+            return Err(Error::new(
+                ErrorKind::InvalidModel,
+                format!("{} has no vocabulary", path.display()),
+            ));
+        }
+        let architecture = inner
+            .meta_val_str("general.architecture")
+            .unwrap_or_else(|_| "unknown".into());
+        Ok(Arc::new(Self {
+            inner,
+            path: path.to_owned(),
+            file_size,
+            architecture,
+            n_vocab,
+        }))
+    }
+
+    /// The file it was loaded from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes of that file.
+    pub fn file_size(&self) -> u64 {
+        self.file_size
+    }
+
+    /// The architecture's name in the file, such as `llama`.
+    pub fn architecture(&self) -> &str {
+        &self.architecture
+    }
+
+    /// Tokens in the vocabulary.
+    pub fn vocab_size(&self) -> usize {
+        self.n_vocab
+    }
+
+    /// Transformer blocks.
+    pub fn n_layer(&self) -> u32 {
+        self.inner.n_layer()
+    }
+
+    /// Width of the hidden state.
+    pub fn n_embd(&self) -> usize {
+        usize::try_from(self.inner.n_embd()).unwrap_or(0)
+    }
+
+    /// Parameters.
+    pub fn n_params(&self) -> u64 {
+        self.inner.n_params()
+    }
+
+    /// Bytes of all tensors.
+    pub fn tensor_bytes(&self) -> u64 {
+        self.inner.size()
+    }
+
+    /// The longest context the model was trained for, in tokens.
+    pub fn n_ctx_train(&self) -> usize {
+        self.inner.n_ctx_train() as usize
+    }
+
+    /// Whether its memory can be cut back to any position, as speculation needs.
+    pub fn can_roll_back(&self) -> bool {
+        !self.inner.is_recurrent() && !self.inner.is_hybrid()
+    }
+
+    /// A value of the file's metadata.
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        self.inner.meta_val_str(key).ok()
+    }
+
+    /// The tokens of `text`. `add_special` lets the model add its begin-of-text token;
+    /// `parse_special` reads special tokens written out in the text, such as `<|im_start|>`.
+    pub fn tokenize(&self, text: &str, add_special: bool, parse_special: bool) -> Vec<TokenId> {
+        self.inner
+            .vocab()
+            .tokenize(text.as_bytes(), add_special, parse_special)
+            .into_iter()
+            .map(|token| TokenId(token.0))
+            .collect()
+    }
+
+    /// The bytes of one token; empty for a control token unless `special`. They need not be valid
+    /// UTF-8 by themselves.
+    pub fn piece(&self, token: TokenId, special: bool) -> Vec<u8> {
+        self.inner
+            .vocab()
+            .token_to_piece(LlamaToken(token.0), special, None)
+    }
+
+    /// The token's text as the vocabulary stores it.
+    pub fn token_text(&self, token: TokenId) -> Vec<u8> {
+        self.inner
+            .vocab()
+            .text(LlamaToken(token.0))
+            .map(|text| text.to_bytes().to_vec())
+            .unwrap_or_default()
+    }
+
+    /// Whether the token ends a generation.
+    pub fn is_eog(&self, token: TokenId) -> bool {
+        self.inner.vocab().is_eog(LlamaToken(token.0))
+    }
+
+    /// The name of the vocabulary's type: `bpe`, `spm`, …
+    pub fn vocab_type(&self) -> String {
+        format!("{:?}", self.inner.vocab().vocab_type()).to_lowercase()
+    }
+
+    /// The begin-of-text token, if the vocabulary has one.
+    pub fn bos(&self) -> Option<TokenId> {
+        let token = self.inner.vocab().bos().0;
+        (token >= 0).then_some(TokenId(token))
+    }
+
+    /// The end-of-text token, if the vocabulary has one.
+    pub fn eos(&self) -> Option<TokenId> {
+        let token = self.inner.vocab().eos().0;
+        (token >= 0).then_some(TokenId(token))
+    }
+
+    /// Whether the tokenizer puts the begin-of-text token before a text.
+    pub fn adds_bos(&self) -> bool {
+        self.inner.vocab().should_add_bos()
+    }
+
+    /// Whether the file brings a chat template.
+    pub fn has_chat_template(&self) -> bool {
+        self.inner.chat_template(None).is_ok()
+    }
+
+    /// The conversation as one prompt, in the model's own chat template; with
+    /// `add_generation_prompt` it ends where the assistant's answer begins.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] when the model has no chat template or llama.cpp does not know
+    /// the one it has; [`ErrorKind::InvalidArgument`] for a message with a NUL character.
+    pub fn apply_chat_template(
+        &self,
+        messages: &[ChatMessage],
+        add_generation_prompt: bool,
+    ) -> Result<String> {
+        let unsupported = |what: String| {
+            Error::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "{}: {what}; give a raw prompt instead (--no-conversation)",
+                    self.path.display()
+                ),
+            )
+        };
+        let template = self
+            .inner
+            .chat_template(None)
+            .map_err(|error| unsupported(format!("no chat template ({error})")))?;
+        let messages = messages
+            .iter()
+            .map(|message| LlamaChatMessage::new(message.role.clone(), message.content.clone()))
+            .collect::<std::result::Result<Vec<_>, _>>()
+            .map_err(|_| Error::invalid("a message contains a NUL character"))?;
+        self.inner
+            .apply_chat_template(&template, &messages, add_generation_prompt)
+            .map_err(|error| unsupported(format!("its chat template cannot be applied ({error})")))
+    }
+
+    pub(super) fn raw(&self) -> *mut ffi::llama_model {
+        // SAFETY: at the pinned version LlamaModel is `repr(transparent)` over a non-null
+        // `llama_model*` (its size is checked above); reading it through a shared reference is
+        // reading a pointer.
+        unsafe { *std::ptr::from_ref(&self.inner).cast::<*mut ffi::llama_model>() }
+    }
+}
+
+impl std::fmt::Debug for Model {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Model")
+            .field("path", &self.path)
+            .field("architecture", &self.architecture)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,124 @@
+//! The target: the model whose distribution is kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::Result;
+use crate::llama::{Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs};
+use crate::types::TokenId;
+
+/// A model that is decoded in order and gives its raw logits.
+pub trait Target: KvCache + Send {
+    /// Tokens in the vocabulary: the length of a row of logits.
+    fn vocab_size(&self) -> usize;
+
+    /// Tokens the KV cache holds.
+    fn context_size(&self) -> usize;
+
+    /// The most tokens one decode takes when every position's logits are wanted.
+    fn max_outputs(&self) -> usize;
+
+    /// The most tokens one decode takes when at most the last position's logits are wanted.
+    fn batch_size(&self) -> usize;
+
+    /// Decodes `tokens` at the end of the cache.
+    ///
+    /// # Errors
+    /// When they do not fit or the model fails; the cache is then as it was.
+    fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()>;
+
+    /// Raw logits, `vocab_size` of them, of the last decode's `row`-th output.
+    ///
+    /// # Errors
+    /// When there is no such row.
+    fn logits(&self, row: usize) -> Result<&[f32]>;
+
+    /// Time spent in the model's own decode calls so far.
+    fn decode_time(&self) -> Duration;
+}
+
+/// A GGUF model as target.
+#[derive(Debug)]
+pub struct LlamaTarget {
+    context: Context,
+    max_outputs: usize,
+}
+
+impl LlamaTarget {
+    /// Makes a context for `model` that verifies up to `params.max_outputs - 1` drafted tokens at
+    /// once.
+    ///
+    /// # Errors
+    /// Those of [`Context::new`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a
+    /// model whose memory cannot be rolled back.
+    pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
+        if !model.can_roll_back() {
+            return Err(crate::Error::new(
+                crate::ErrorKind::Unsupported,
+                format!(
+                    "{} is a recurrent or hybrid model ({}); its memory cannot be rolled back, \
+                     which speculation needs",
+                    model.path().display(),
+                    model.architecture()
+                ),
+            ));
+        }
+        Ok(Self {
+            max_outputs: params.max_outputs.min(params.n_batch).min(params.n_ctx),
+            context: Context::new(model, params)?,
+        })
+    }
+
+    /// The model it runs.
+    pub fn model(&self) -> &Arc<Model> {
+        self.context.model()
+    }
+
+    /// What it occupies.
+    ///
+    /// # Errors
+    /// Those of [`Context::memory`].
+    pub fn memory(&self) -> Result<MemoryBreakdown> {
+        self.context.memory()
+    }
+}
+
+impl KvCache for LlamaTarget {
+    fn len(&self) -> usize {
+        self.context.len()
+    }
+
+    fn truncate(&mut self, len: usize) -> Result<()> {
+        self.context.truncate(len)
+    }
+}
+
+impl Target for LlamaTarget {
+    fn vocab_size(&self) -> usize {
+        self.context.model().vocab_size()
+    }
+
+    fn context_size(&self) -> usize {
+        self.context.n_ctx()
+    }
+
+    fn max_outputs(&self) -> usize {
+        self.max_outputs
+    }
+
+    fn batch_size(&self) -> usize {
+        self.context.n_batch()
+    }
+
+    fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
+        self.context.decode(tokens, outputs)
+    }
+
+    fn logits(&self, row: usize) -> Result<&[f32]> {
+        self.context.logits(row)
+    }
+
+    fn decode_time(&self) -> Duration {
+        self.context.decode_time()
+    }
+}
