@@ -11,15 +11,11 @@ PROMPT ?= Explain in three sentences why the sky is blue.
 METASD_CACHE ?= ggml-models/cache
 export METASD_CACHE
 
-# Stand-in drafters: the target with some of its 30 layers left out. They make a pool of different speeds and
-# agreements out of one download. For each name: the layers to leave out, and the type of the weights.
-DRAFTERS := standin-early standin-middle standin-late
-PRUNE_standin-early  := 2,3,4,5,6,7,8,9
-TYPE_standin-early   := Q8_0
-PRUNE_standin-middle := 11,12,13,14,15,16,17,18
-TYPE_standin-middle  := Q8_0
-PRUNE_standin-late   := 20,21,22,23,24,25,26,27
-TYPE_standin-late    := Q8_0
+# Stand-in drafters, made of the target itself, beside its own Q4_0 variant: for each name the layers to leave out and
+# the type of the weights. They give the bandit drafters of different agreement out of one download.
+DRAFTERS := pruned
+PRUNE_pruned := 22,23,24,25
+TYPE_pruned  := Q4_0
 
 # The types of the target beside the fetched one: F32 is the memory-bound reference for speed-ups, the others are
 # reported beside it.
@@ -147,6 +143,7 @@ vendor: setup ## copy all dependencies into vendor/crates; from then on `make bu
 	@mkdir -p vendor/crates
 	@$(TOOLS) cargo vendor --locked vendor/crates > vendor/crates/.printed
 	@sed 's|"vendor/crates"|"crates"|' vendor/crates/.printed > vendor/crates/.config.toml
+	@grep -q '"crates"' vendor/crates/.config.toml || { echo "make: cargo vendor printed no configuration" >&2; exit 1; }
 	@cp Cargo.lock vendor/crates/.Cargo.lock
 	@mv vendor/crates/.config.toml $(VENDORED)
 	@echo "vendored into vendor/crates; remove that folder to use the network again" >&2

@@ -18,8 +18,8 @@ const LANES: usize = 64;
 /// A probability distribution over a vocabulary: non-negative, and of mass one up to the rounding
 /// of its entries to `f32`.
 ///
-/// Held in whichever form is smallest: a single token, the tokens that survived a sampler chain,
-/// or a whole row. The form does not show in the results.
+/// Held in the form it was made in: a single token, the tokens that survived a sampler chain, or a
+/// whole row. What is computed from it does not depend on the form.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Dist(Form);
 
@@ -227,8 +227,7 @@ pub fn argmax(logits: &[f32]) -> Result<TokenId> {
 
 /// Writes `exp(logits / temperature)`, normalised, over the full vocabulary to `out`.
 ///
-/// A logit of −∞ becomes exactly zero, as does any that is more than about 87.7 temperatures below
-/// the greatest one of its block.
+/// A logit of −∞ becomes exactly zero, as may one more than 87 temperatures below the greatest.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidDistribution`] when a logit is NaN or +∞ (the message names its index), or
@@ -295,20 +294,21 @@ pub(crate) fn inverse_temperature(temperature: f32) -> Result<f32> {
 /// Blocks of their own maximum make a softmax that reads its logits from memory once, not twice.
 #[derive(Default, Debug)]
 pub(crate) struct Scales {
-    maxima: Vec<f32>,
+    /// The maximum of each block; from [`Self::finish`] on, its factor.
+    factors: Vec<f32>,
     sums: Vec<f32>,
 }
 
 impl Scales {
     /// Forgets the row.
     pub(crate) fn clear(&mut self) {
-        self.maxima.clear();
+        self.factors.clear();
         self.sums.clear();
     }
 
     /// Takes what [`exp_block`] returned for the next block.
     pub(crate) fn push(&mut self, (max, sum): (f32, f32)) {
-        self.maxima.push(max);
+        self.factors.push(max);
         self.sums.push(sum);
     }
 
@@ -323,27 +323,30 @@ impl Scales {
         inverse_temperature: f32,
         logits: &[f32],
     ) -> Result<(f32, f64)> {
-        let max = self.maxima.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
-        for block in &mut self.maxima {
-            *block = exp((*block - max) * inverse_temperature);
+        let max = self
+            .factors
+            .iter()
+            .fold(f32::NEG_INFINITY, |a, &b| a.max(b));
+        for factor in &mut self.factors {
+            *factor = exp((*factor - max) * inverse_temperature);
         }
         // A NaN, a +∞ or a row of −∞ has made this NaN: see `exp_block`.
-        let sum: f64 = (self.maxima.iter().zip(&self.sums))
-            .map(|(&scale, &sum)| f64::from(scale) * f64::from(sum))
+        let sum: f64 = (self.factors.iter().zip(&self.sums))
+            .map(|(&factor, &sum)| f64::from(factor) * f64::from(sum))
             .sum();
         if !(sum.is_finite() && sum > 0.0) {
             return Err(no_distribution(logits));
         }
         let normaliser = sum.recip() as f32;
-        for scale in &mut self.maxima {
-            *scale *= normaliser;
+        for factor in &mut self.factors {
+            *factor *= normaliser;
         }
         Ok((max, sum))
     }
 
     /// The factor of each block; meaningful after [`Self::finish`].
     pub(crate) fn get(&self) -> &[f32] {
-        &self.maxima
+        &self.factors
     }
 }
 
@@ -386,7 +389,7 @@ pub(crate) fn distance_block(a: &[f32], a_scale: f32, b: &[f32], b_scale: f32) -
 /// No branch, call or table, so that a loop over it is vectorised.
 #[inline(always)]
 pub(crate) fn exp(x: f32) -> f32 {
-    // Half-way between 2^-127, whose exponent bits are zero, and 2^-126.
+    // Rounds to 2^-127, whose exponent bits are all zero; a lower power would spill into the sign.
     const LOWEST: f32 = -88.0;
     // 1.5 · 2^23 + 127: adding it rounds to an integer, and leaves that integer plus the exponent
     // bias in the lowest bits.
@@ -529,7 +532,7 @@ fn no_distribution(logits: &[f32]) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -698,22 +701,14 @@ mod tests {
     }
 
     #[test]
-    fn the_residual_of_equal_distributions_has_vanished() {
-        let weights = [0.3, 0.0, 0.5, 0.2];
-        let dense = Dist::dense(weights.to_vec()).expect("positive mass");
-        let sparse = Dist::sparse(pairs(&weights)).expect("positive mass");
-        // Scaled, so that the entries are rounded differently.
-        let scaled = Dist::dense(weights.map(|w| w * 0.7).to_vec()).expect("positive mass");
-        let certain = Dist::one_hot(TokenId(2));
-        for (p, q) in [
-            (&dense, &sparse),
-            (&sparse, &dense),
-            (&dense, &scaled),
-            (&scaled, &sparse),
-            (&certain, &certain),
-        ] {
-            assert_eq!(p.residual(q), None);
-        }
+    fn tokens_of_weight_zero_leave_no_trace() {
+        let entry = |token, weight| (TokenId(token), weight);
+        let without = Dist::sparse(vec![entry(9, 0.25), entry(2, 0.75)]);
+        let with = vec![entry(2, 0.75), entry(5, 0.0), entry(9, 0.25), entry(1, 0.0)];
+        assert_eq!(
+            without.expect("positive mass"),
+            Dist::sparse(with).expect("positive mass")
+        );
     }
 
     proptest! {
@@ -804,6 +799,20 @@ mod tests {
         }
 
         #[test]
+        fn the_residual_of_distributions_equal_up_to_rounding_has_vanished(
+            weights in weights(40),
+            scale in 0.1_f32..1.0,
+        ) {
+            let sparse = Dist::sparse(pairs(&weights)).expect("positive mass");
+            let scaled = weights.iter().map(|w| w * scale).collect();
+            let dense = Dist::dense(scaled).expect("positive mass");
+            prop_assert_eq!(sparse.residual(&dense), None);
+            prop_assert_eq!(dense.residual(&sparse), None);
+            let certain = Dist::one_hot(sparse.sample(0.5));
+            prop_assert_eq!(certain.residual(&certain), None);
+        }
+
+        #[test]
         fn the_residual_is_what_p_has_more_than_q(p in dist(12), q in dist(12)) {
             let gain: Vec<f64> = (probs(&p, 12).iter().zip(probs(&q, 12)))
                 .map(|(&p, q)| (f64::from(p) - f64::from(q)).max(0.0))
@@ -822,7 +831,8 @@ mod tests {
         }
     }
 
-    fn reference_softmax(row: &[f32], temperature: f32) -> Vec<f64> {
+    /// The softmax in double precision.
+    pub(crate) fn reference_softmax(row: &[f32], temperature: f32) -> Vec<f64> {
         let max = row.iter().fold(f32::NEG_INFINITY, |a, &b| a.max(b));
         let exps: Vec<f64> = row
             .iter()

@@ -20,6 +20,8 @@ pub enum ErrorKind {
     Unsupported,
     /// The prompt does not fit the context.
     ContextOverflow,
+    /// More memory is needed than there is.
+    OutOfMemory,
     /// Logits with NaN or +∞, or probabilities that are no distribution.
     InvalidDistribution,
     /// llama.cpp reported a failure.

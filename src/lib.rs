@@ -3,7 +3,9 @@
 #![warn(missing_docs)]
 
 pub mod align;
+pub mod audit;
 pub mod bandit;
+pub mod config;
 pub mod dist;
 pub mod drafter;
 mod error;
@@ -12,6 +14,7 @@ mod ffi;
 pub mod llama;
 pub mod pool;
 pub mod round;
+pub mod scripted;
 pub mod session;
 pub mod target;
 mod types;

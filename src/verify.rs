@@ -338,16 +338,18 @@ mod tests {
 
     #[test]
     fn the_replacement_comes_from_the_target_when_nothing_is_left_of_the_difference() {
-        let weights = |scale: f32| vec![(TokenId(0), 0.3 * scale), (TokenId(1), 0.7 * scale)];
-        let p = Dist::sparse(weights(1.0)).expect("positive mass");
-        // The same up to rounding, but for a token that only it knows.
-        let mut with_extra = weights(1.0);
-        with_extra.push((TokenId(2), 1e-9));
-        let q = [Dist::sparse(with_extra).expect("positive mass")];
-        let rng = &mut Constant { u: 0.9, drawn: 0 };
-        let verdict = verify(&[TokenId(2)], &q, |_| Ok(p.clone()), rng).expect("valid");
-        let next = TokenId(1);
-        assert_eq!(verdict, Verdict { accepted: 0, next });
+        let known = [(TokenId(0), 0.3), (TokenId(1), 0.7)];
+        let p = Dist::sparse(known.to_vec()).expect("positive mass");
+        // A token that only the drafter knows, and so unlikely that of the two others only the second
+        // changes, and in its last digit.
+        let unknown = TokenId(2);
+        let with_unknown = [&known[..], &[(unknown, 4.5e-8)]].concat();
+        let q = [Dist::sparse(with_unknown).expect("positive mass")];
+        for (u, next) in [(0.1, TokenId(0)), (0.9, TokenId(1))] {
+            let rng = &mut Constant { u, drawn: 0 };
+            let verdict = verify(&[unknown], &q, |_| Ok(p.clone()), rng).expect("valid");
+            assert_eq!(verdict, Verdict { accepted: 0, next });
+        }
     }
 
     #[test]

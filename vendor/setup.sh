@@ -116,7 +116,9 @@ libclang_has_headers() {
     have clang && return 0
     [ "$os" = Darwin ] && return 0
     real=$(readlink -f "$1")
-    compgen -G "$(dirname "$real")/clang/*/include/stddef.h" >/dev/null
+    compgen -G "$(dirname "$real")/clang/*/include/stddef.h" >/dev/null && return 0
+    # A library in a system folder finds them in the system's.
+    case $real in /usr/lib*) compgen -G "/usr/lib*/clang/*/include/stddef.h" >/dev/null ;; *) return 1 ;; esac
 }
 
 has_pip() {
@@ -171,9 +173,9 @@ debian_packages() {
     local packages=
     [ -z "$need_compiler" ] || packages="$packages g++"
     [ -z "$need_make" ] || packages="$packages make"
-    [ -z "$need_cmake" ] || packages="$packages cmake"
-    [ -z "$need_libclang" ] || packages="$packages libclang-dev"
-    [ -z "$need_pip" ] || packages="$packages python3 python3-pip"
+    [ -z "$need_cmake" ] || wheel_cmake >/dev/null || packages="$packages cmake"
+    [ -z "$need_libclang" ] || wheel_libclang >/dev/null || packages="$packages libclang-dev"
+    [ -z "$need_pip" ] || has_pip "$venv_dir/bin/python3" || packages="$packages python3 python3-pip"
     printf '%s' "$packages"
 }
 
@@ -181,12 +183,21 @@ install_with_apt() {
     local packages
     packages=$(debian_packages)
     can_be_root "$packages" || return 0
-    say "installing with apt-get:$packages"
+    say "installing with apt-get (takes a minute):$packages"
+    mkdir -p "$tools"
+    # Hundreds of lines, wanted only when something went wrong.
+    local log=$tools/apt.log
     # An update that fails for one third-party source does not keep the packages from being there.
-    as_root apt-get -qq -o DPkg::Lock::Timeout=120 update >&2 || say "apt-get update reported errors; trying all the same"
+    as_root apt-get -qq -o DPkg::Lock::Timeout=120 update >"$log" 2>&1 </dev/null || true
     # shellcheck disable=SC2086 # a list of plain names
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120 \
-        install --no-install-recommends $packages >&2 </dev/null || say "apt-get could not install:$packages"
+    if as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 \
+        install --no-install-recommends $packages >>"$log" 2>&1 </dev/null; then
+        rm -f "$log"
+    else
+        say "apt-get failed:"
+        { grep '^E:' "$log" || cat "$log"; } | tail -n 3 >&2
+        say "(all that it said: .tools/apt.log)"
+    fi
 }
 
 install_with_brew() {
@@ -199,17 +210,18 @@ install_with_brew() {
 
 # ---------------------------------------------------------------- 2: wheels
 
-python=python3
+python=python3 no_pip=''
 # Finds a Python whose pip can be used; a virtual environment brings pip where the system's Python has none.
 ensure_pip() {
     if has_pip python3; then return 0; fi
     python=$venv_dir/bin/python3
     if has_pip "$python"; then return 0; fi
-    have python3 || return 1
+    [ -z "$no_pip" ] && have python3 || return 1
     say "python3 has no pip; making a virtual environment"
     rm -rf "$venv_dir"
     if ! python3 -m venv "$venv_dir" >/dev/null 2>&1 || ! has_pip "$python"; then
         rm -rf "$venv_dir"
+        no_pip=1
         return 1
     fi
 }
@@ -258,7 +270,7 @@ env_lines() {
             printf 'case "${BINDGEN_EXTRA_CLANG_ARGS:-}" in\n*%s*) ;;\n' "$(quote "$headers")"
             printf '*) BINDGEN_EXTRA_CLANG_ARGS="${BINDGEN_EXTRA_CLANG_ARGS:-} "%s && export BINDGEN_EXTRA_CLANG_ARGS ;;\nesac\n' \
                 "$(quote "$headers")"
-        else
+        elif [ -z "$need_compiler" ]; then
             problem "libclang ($libclang) has no headers of its own (stddef.h) and ${CC:-cc} has none to lend; install clang, or the package with libclang's headers (Debian: libclang-dev)"
         fi
     fi
@@ -271,6 +283,7 @@ write_env() {
     rm -f "$1"
     if [ -z "$lines" ]; then
         rm -f "$tools/env.sh"
+        rmdir "$tools" 2>/dev/null || true
         return
     fi
     new="# Written by vendor/setup.sh for this machine; the Makefile sources it. Source it as well before calling
@@ -314,11 +327,11 @@ fi
 mkdir -p "$tools"
 if [ -n "$need_cmake" ] && ! wheel_cmake >/dev/null; then
     install_wheel cmake "$CMAKE_WHEEL" "$cmake_dir" ||
-        problem "cmake ($CMAKE_MIN or newer) is missing; with a Python 3 that has pip it is fetched from there"
+        problem "cmake ($CMAKE_MIN or newer) is missing, and its wheel could not be fetched (that takes a Python 3 with pip and its package index)"
 fi
 if [ -n "$need_libclang" ] && ! wheel_libclang >/dev/null; then
     install_wheel libclang "$LIBCLANG_WHEEL" "$libclang_dir" ||
-        problem "libclang is missing; with a Python 3 that has pip it is fetched from there"
+        problem "libclang is missing, and its wheel could not be fetched (that takes a Python 3 with pip and its package index)"
 fi
 if [ -n "$need_pip" ] && ! ensure_pip; then
     # Building needs no Python; only fetching the model does, and fetch.py says so itself.

@@ -46,6 +46,15 @@ pub fn version() -> String {
     text.to_string_lossy().into_owned()
 }
 
+/// Bytes of memory on this machine, host and devices together.
+pub(super) fn total_memory() -> u64 {
+    init();
+    llama_cpp_2::list_llama_ggml_backend_devices()
+        .iter()
+        .map(|device| device.memory_total as u64)
+        .sum()
+}
+
 /// Runs `body` and returns, beside its result, what llama.cpp logged as errors meanwhile on this
 /// thread: its calls report a bare failure and leave the reason in the log.
 pub(super) fn capture_errors<T>(body: impl FnOnce() -> T) -> (T, Vec<String>) {

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::backend::{capture_errors, reason};
+use super::backend::{self, capture_errors, reason};
 use super::batch::Batch;
 use super::kv::KvCache;
 use super::model::Model;
@@ -84,8 +84,9 @@ impl Context {
     /// Makes a context for `model`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a size of zero, [`ErrorKind::Backend`] when llama.cpp
-    /// cannot make the context (most often: not enough memory), with its reason.
+    /// [`ErrorKind::InvalidArgument`] for a size of zero, [`ErrorKind::OutOfMemory`] when no
+    /// memory of this machine could hold it, [`ErrorKind::Backend`] with llama.cpp's reason when
+    /// it cannot make the context.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
         let size = |value: usize, name: &str| {
             u32::try_from(value)
@@ -99,6 +100,7 @@ impl Context {
         let n_batch = size(params.n_batch.min(params.n_ctx), "batch-size")?;
         let threads = i32::try_from(size(params.threads, "threads")?).unwrap_or(1);
         let max_outputs = size(params.max_outputs.min(params.n_batch), "max_outputs")?;
+        check_memory(&model, params.n_ctx)?;
 
         // SAFETY: returns a plain struct.
         let mut raw = unsafe { ffi::llama_context_default_params() };
@@ -391,6 +393,29 @@ impl Context {
             ),
         ))
     }
+}
+
+/// Refuses a context that no memory of this machine can hold. llama.cpp would try, and the
+/// operating system would end the process.
+fn check_memory(model: &Model, n_ctx: usize) -> Result<()> {
+    /// What llama.cpp keeps for a position beside its keys and values, roughly.
+    const CELL_BYTES: u64 = 64;
+    let needed = (model.kv_bytes_per_token() + CELL_BYTES).saturating_mul(n_ctx as u64);
+    let memory = backend::total_memory();
+    if needed <= memory {
+        return Ok(());
+    }
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    Err(Error::new(
+        ErrorKind::OutOfMemory,
+        format!(
+            "a context of {n_ctx} tokens for {} needs about {:.1} GiB, this machine has {:.1}; \
+             lower ctx-size",
+            model.path().display(),
+            gib(needed),
+            gib(memory)
+        ),
+    ))
 }
 
 impl KvCache for Context {

@@ -156,6 +156,13 @@ impl Model {
         self.inner.size()
     }
 
+    /// Bytes of keys and values of one position in the KV cache, in 16-bit floats.
+    pub fn kv_bytes_per_token(&self) -> u64 {
+        let heads = u64::from(self.inner.n_head().max(1));
+        let head_size = self.n_embd() as u64 / heads;
+        u64::from(self.n_layer()) * u64::from(self.inner.n_head_kv()) * head_size * 2 * 2
+    }
+
     /// The longest context the model was trained for, in tokens.
     pub fn n_ctx_train(&self) -> usize {
         self.inner.n_ctx_train() as usize

@@ -1,0 +1,344 @@
+//! `metasd audit`.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::ExitCode;
+
+use metasd::audit::{Outcome, Tally, compare, reference};
+use metasd::bandit::{PolicyParams, PolicySpec};
+use metasd::{Error, ErrorKind, Result};
+use serde::{Deserialize, Serialize};
+
+use super::args::{AuditArgs, AuditSource};
+use super::engine::Engine;
+use super::interrupt::{self, Busy};
+use super::output::Output;
+use super::progress::Progress;
+use super::{Environment, prompt};
+
+/// Checks that policies leave the text as it is, prompt by prompt.
+///
+/// # Errors
+/// For wrong arguments or prompts, an unusable target, or a target that fails on the way.
+pub fn run(args: &AuditArgs, environment: &Environment) -> Result<ExitCode> {
+    if !(args.max_gap.is_finite() && args.max_gap >= 0.0) {
+        return Err(Error::invalid(format!(
+            "max-gap is {}; it must be a finite number of 0 or more",
+            args.max_gap
+        )));
+    }
+    let prompts = read_prompts(&args.source, args.per_category)?;
+    let _busy = Busy::new();
+    let progress = Progress::new(false);
+    let mut engine = Engine::open(&args.models, &args.speculation, environment, &progress)?;
+    let policies = policies(args, &engine);
+    let params = engine.session.params().policy_params.clone();
+    check_policies(&policies, &params, &engine)?;
+
+    let width = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0).max(8);
+    let columns = Columns {
+        category: width(&mut prompts.iter().map(|prompt| prompt.category.len())),
+        policy: width(&mut policies.iter().map(|policy| policy.to_string().len())),
+    };
+    let mut output = Output::default();
+    output.line(&columns.head());
+    let mut results = Vec::new();
+    let mut tally = Tally::default();
+    for (index, prompt) in prompts.iter().enumerate() {
+        let system_prompt = engine.system_prompt.as_deref();
+        let tokens = prompt::tokens(&engine.model, &prompt.text, &args.template, system_prompt)?;
+        let (session, cancel) = (&mut engine.session, interrupt::flag());
+        let expected = reference(session, &tokens, args.predict, cancel)?;
+        for policy in &policies {
+            let limits = (args.predict, args.max_gap);
+            let with = (policy.clone(), params.clone());
+            let outcome = compare(session, &tokens, &expected, with, limits, cancel)?;
+            tally.add(&outcome.verdict);
+            let result = AuditResult::new(index + 1, &prompt.category, policy, &outcome);
+            output.line(&columns.row(&result, &outcome));
+            results.push(result);
+        }
+        if output.has_failed() {
+            break;
+        }
+    }
+    output.line(&sentence(&tally, args.max_gap));
+    if args.json {
+        let report = Report {
+            model: engine.model.path().display().to_string(),
+            max_gap: args.max_gap,
+            tally,
+            results,
+        };
+        let line = serde_json::to_string(&report)
+            .map_err(|error| Error::invalid(format!("the report is no JSON: {error}")))?;
+        output.line(&line);
+    }
+    Ok(output.finish(match tally.unexplained {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }))
+}
+
+/// The line that sums up.
+fn sentence(tally: &Tally, max_gap: f32) -> String {
+    let largest = match tally.explained {
+        0 => String::new(),
+        _ => format!(" (largest {:.4})", tally.largest_gap),
+    };
+    format!(
+        "{} runs: {} identical, {} explained by a logit gap below {max_gap}{largest}, {} \
+         unexplained",
+        tally.runs, tally.identical, tally.explained, tally.unexplained
+    )
+}
+
+/// Those asked for, else the default one, the plainest one, and every drafter alone.
+fn policies(args: &AuditArgs, engine: &Engine) -> Vec<PolicySpec> {
+    if !args.policies.is_empty() {
+        return args.policies.clone();
+    }
+    let members = engine.session.pool().members().iter();
+    let usable = members.filter(|member| member.failure().is_none());
+    [PolicySpec::MetasdUcb, PolicySpec::RoundRobin]
+        .into_iter()
+        .chain(usable.map(|member| PolicySpec::Fixed(member.name().to_owned())))
+        .collect()
+}
+
+/// A policy that is wrong must not be found out after minutes with the others.
+fn check_policies(policies: &[PolicySpec], params: &PolicyParams, engine: &Engine) -> Result<()> {
+    let names = engine.session.pool().names();
+    policies
+        .iter()
+        .try_for_each(|policy| policy.build(params, &names).map(drop))
+}
+
+#[derive(Debug, PartialEq)]
+struct Prompt {
+    text: String,
+    category: String,
+}
+
+/// A line of a prompt file; whatever else it has is not looked at.
+#[derive(Debug, Deserialize)]
+struct PromptLine {
+    prompt: Option<String>,
+    turns: Option<Vec<String>>,
+    category: Option<String>,
+}
+
+fn read_prompts(source: &AuditSource, per_category: Option<usize>) -> Result<Vec<Prompt>> {
+    let prompts = match (&source.prompt, &source.prompts) {
+        (Some(text), _) => vec![Prompt {
+            text: text.clone(),
+            category: String::new(),
+        }],
+        (None, Some(path)) => parse_prompts(&prompt::read_file(path)?, path, per_category)?,
+        (None, None) => Vec::new(),
+    };
+    if prompts.is_empty() {
+        return Err(Error::invalid(
+            "no prompts; give one with -p or a file with --prompts",
+        ));
+    }
+    Ok(prompts)
+}
+
+fn parse_prompts(text: &str, path: &Path, per_category: Option<usize>) -> Result<Vec<Prompt>> {
+    let most = per_category.unwrap_or(usize::MAX);
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    let mut prompts = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let wrong = |what: String| {
+            let place = format!("{}:{}", path.display(), index + 1);
+            Error::new(ErrorKind::Config, format!("{place}: {what}"))
+        };
+        let line: PromptLine = serde_json::from_str(line).map_err(|error| {
+            wrong(format!(
+                "{error}; a line is a JSON object with `prompt` or `turns`"
+            ))
+        })?;
+        let first_turn = || line.turns.and_then(|turns| turns.into_iter().next());
+        let text = line
+            .prompt
+            .or_else(first_turn)
+            .filter(|text| !text.is_empty())
+            .ok_or_else(|| {
+                wrong("no prompt: it must have a text in `prompt` or `turns`".to_owned())
+            })?;
+        let category = line.category.unwrap_or_default();
+        let count = taken.entry(category.clone()).or_default();
+        if *count < most {
+            *count += 1;
+            prompts.push(Prompt { text, category });
+        }
+    }
+    Ok(prompts)
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    model: String,
+    max_gap: f32,
+    #[serde(flatten)]
+    tally: Tally,
+    results: Vec<AuditResult>,
+}
+
+#[derive(Debug, Serialize)]
+struct AuditResult {
+    prompt: usize,
+    category: String,
+    policy: String,
+    verdict: &'static str,
+    tokens: usize,
+    tokens_per_second: f64,
+    mean_acceptance_length: f64,
+    /// Where the texts part, and by how much; `null` where they do not.
+    position: Option<usize>,
+    expected: Option<i32>,
+    found: Option<i32>,
+    gap: Option<f32>,
+}
+
+impl AuditResult {
+    fn new(prompt: usize, category: &str, policy: &PolicySpec, outcome: &Outcome) -> Self {
+        let difference = outcome.verdict.difference();
+        Self {
+            prompt,
+            category: category.to_owned(),
+            policy: policy.to_string(),
+            verdict: outcome.verdict.name(),
+            tokens: outcome.tokens,
+            tokens_per_second: outcome.tokens_per_second,
+            mean_acceptance_length: outcome.mean_acceptance_length,
+            position: difference.map(|difference| difference.position),
+            expected: difference
+                .and_then(|difference| difference.expected)
+                .map(|token| token.0),
+            found: difference
+                .and_then(|difference| difference.found)
+                .map(|token| token.0),
+            gap: difference.map(|difference| difference.gap),
+        }
+    }
+}
+
+struct Columns {
+    category: usize,
+    policy: usize,
+}
+
+impl Columns {
+    fn head(&self) -> String {
+        format!(
+            "{:>6}  {:category$}  {:policy$}  {:>6}  {:>7}  {:>7}  verdict",
+            "prompt",
+            "category",
+            "policy",
+            "tokens",
+            "tok/s",
+            "a round",
+            category = self.category,
+            policy = self.policy
+        )
+    }
+
+    fn row(&self, result: &AuditResult, outcome: &Outcome) -> String {
+        let place = outcome.verdict.difference().map(|difference| {
+            let token = |token: Option<metasd::TokenId>| {
+                token.map_or("the end".to_owned(), |token| token.to_string())
+            };
+            format!(
+                ": token {} is {} instead of {}, logits {:.4} apart",
+                difference.position + 1,
+                token(difference.found),
+                token(difference.expected),
+                difference.gap
+            )
+        });
+        format!(
+            "{:>6}  {:category$}  {:policy$}  {:>6}  {:>7.1}  {:>7.2}  {}{}",
+            result.prompt,
+            result.category,
+            result.policy,
+            result.tokens,
+            result.tokens_per_second,
+            result.mean_acceptance_length,
+            result.verdict,
+            place.unwrap_or_default(),
+            category = self.category,
+            policy = self.policy
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str, per_category: Option<usize>) -> Result<Vec<(String, String)>> {
+        let prompts = parse_prompts(text, Path::new("p.jsonl"), per_category)?;
+        Ok(prompts
+            .into_iter()
+            .map(|prompt| (prompt.text, prompt.category))
+            .collect())
+    }
+
+    #[test]
+    fn a_line_has_a_prompt_or_turns_of_which_the_first_counts() {
+        let text =
+            "{\"prompt\": \"a\", \"id\": 7}\n\n{\"turns\": [\"b\", \"c\"], \"category\": \"qa\"}";
+        let expected = [("a".into(), String::new()), ("b".into(), "qa".into())];
+        assert_eq!(parse(text, None).expect("valid"), expected);
+    }
+
+    #[test]
+    fn so_many_prompts_of_each_category_are_taken() {
+        let line = |text: &str, category: &str| {
+            format!("{{\"prompt\": \"{text}\", \"category\": \"{category}\"}}\n")
+        };
+        let text = [("a", "x"), ("b", "x"), ("c", "y")]
+            .map(|(t, c)| line(t, c))
+            .concat();
+        let texts: Vec<_> = parse(&text, Some(1))
+            .expect("valid")
+            .into_iter()
+            .map(|p| p.0)
+            .collect();
+        assert_eq!(texts, ["a", "c"]);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for line in [
+            "nonsense",
+            "{\"turns\": []}",
+            "{\"prompt\": \"\"}",
+            "{\"prompt\": 3}",
+        ] {
+            let text = format!("{{\"prompt\": \"a\"}}\n{line}");
+            let error = parse(&text, None).expect_err("wrong");
+            assert!(error.to_string().starts_with("p.jsonl:2: "), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn the_last_line_counts_and_names_the_largest_gap() {
+        let mut tally = Tally {
+            runs: 3,
+            identical: 3,
+            ..Tally::default()
+        };
+        let text = "3 runs: 3 identical, 0 explained by a logit gap below 0.01, 0 unexplained";
+        assert_eq!(sentence(&tally, 0.01), text);
+        tally.explained = 1;
+        tally.largest_gap = 0.004;
+        assert!(sentence(&tally, 0.01).contains("below 0.01 (largest 0.0040), 0 unexplained"));
+    }
+}

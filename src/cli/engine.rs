@@ -1,0 +1,247 @@
+//! From arguments and pool file to a session.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use metasd::align::Aligner;
+use metasd::bandit::PolicySpec;
+use metasd::llama::{ContextParams, Model, ModelParams};
+use metasd::pool::{DrafterSource, Pool, PoolDefaults, check_vocabulary};
+use metasd::session::{Session, SessionParams};
+use metasd::target::LlamaTarget;
+use metasd::{Error, ErrorKind, Result};
+
+use super::args::{ModelArgs, SpeculationArgs};
+use super::progress::Progress;
+use super::selection::{Selection, with_hint};
+use super::{Environment, warn};
+
+/// Tokens of context unless asked otherwise and where the model was trained for as many.
+const DEFAULT_CTX_SIZE: usize = 4096;
+
+/// A session with what the commands need beside it.
+#[derive(Debug)]
+pub struct Engine {
+    /// The target's model.
+    pub model: Arc<Model>,
+    /// The session.
+    pub session: Session,
+    /// The system prompt that comes with the target.
+    pub system_prompt: Option<String>,
+    /// Tokens of context.
+    pub n_ctx: usize,
+}
+
+impl Engine {
+    /// Loads target and drafters.
+    ///
+    /// # Errors
+    /// For wrong arguments, before any model is loaded; for an unusable target; for a drafter of
+    /// another vocabulary in a pool that was asked for.
+    pub fn open(
+        models: &ModelArgs,
+        speculation: &SpeculationArgs,
+        environment: &Environment,
+        progress: &Progress,
+    ) -> Result<Self> {
+        let mut selection = Selection::new(models, environment)?;
+        let mut params = session_params(&selection.session, speculation, models.batch_size)?;
+        if selection.leaves_out {
+            leave_out_missing(&mut selection);
+        } else {
+            for index in 0..selection.drafters.len() {
+                selection.check_file(index)?;
+            }
+        }
+        settle_policy(&mut params, &selection, speculation)?;
+
+        let model = load_target(&selection.target, models, progress)?;
+        let n_ctx = context_size(models.ctx_size, &model);
+        let threads = models.threads.unwrap_or_else(default_threads);
+        let target = LlamaTarget::new(
+            model.clone(),
+            &ContextParams {
+                n_ctx,
+                n_batch: models.batch_size,
+                max_outputs: params.n_max + 1,
+                threads,
+            },
+        )?;
+        if selection.leaves_out {
+            leave_out_strangers(&mut selection, &model);
+            settle_policy(&mut params, &selection, speculation)?;
+        }
+        let defaults = PoolDefaults {
+            n_ctx,
+            n_batch: models.batch_size,
+            threads,
+        };
+        let pool = progress.during("loading the drafters", || {
+            Pool::open(&selection.drafters, &model, defaults)
+        })?;
+        for member in pool.members() {
+            if let Some(failure) = member.failure() {
+                warn(format_args!(
+                    "drafter `{}` is left out: {failure}",
+                    member.name()
+                ));
+            }
+        }
+        Ok(Self {
+            session: Session::new(Box::new(target), model.clone(), pool, params)?,
+            system_prompt: selection.system_prompt,
+            model,
+            n_ctx,
+        })
+    }
+}
+
+/// The physical cores that this process may use: more threads than those slow ggml down.
+pub fn default_threads() -> usize {
+    let usable = std::thread::available_parallelism().map_or(usize::MAX, usize::from);
+    num_cpus::get_physical().clamp(1, usable)
+}
+
+/// Loads the target, showing progress; Ctrl-C stops it.
+///
+/// # Errors
+/// Those of [`Model::load`].
+pub fn load_target(path: &Path, models: &ModelArgs, progress: &Progress) -> Result<Arc<Model>> {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    let params = ModelParams {
+        gpu_layers: models.n_gpu_layers.0,
+    };
+    Model::load(path, &params, Some(progress.load(&name.to_string_lossy())))
+        .map_err(|error| with_hint(error, path))
+}
+
+/// The target's context: what was asked for, else the default as far as the model was trained for
+/// it.
+pub fn context_size(asked: Option<usize>, model: &Model) -> usize {
+    let trained = match model.n_ctx_train() {
+        0 => usize::MAX,
+        trained => trained,
+    };
+    match asked {
+        None => DEFAULT_CTX_SIZE.min(trained),
+        Some(0) if trained == usize::MAX => DEFAULT_CTX_SIZE,
+        Some(0) => trained,
+        Some(asked) => {
+            if asked > trained {
+                warn(format_args!(
+                    "ctx-size is {asked}, but {} was trained for {trained} tokens; what comes \
+                     after those may make no sense",
+                    model.path().display()
+                ));
+            }
+            asked
+        }
+    }
+}
+
+/// The session's parameters: the command line's over the pool file's.
+fn session_params(
+    file: &SessionParams,
+    args: &SpeculationArgs,
+    batch_size: usize,
+) -> Result<SessionParams> {
+    let mut params = file.clone();
+    if let Some(policy) = &args.policy {
+        params.policy = policy.clone();
+    }
+    if let Some(reward) = args.reward {
+        params.policy_params.reward = reward;
+    }
+    if let Some(beta) = args.beta {
+        params.policy_params.beta = beta;
+    }
+    if let Some(temperature) = args.reward_temperature {
+        params.reward_temperature = temperature;
+    }
+    if let Some(n_max) = args.spec_draft_n_max {
+        params.n_max = n_max;
+    }
+    params.policy_params.validate()?;
+    Aligner::new(params.reward_temperature)?;
+    if batch_size < 2 {
+        return Err(Error::invalid(format!(
+            "batch-size is {batch_size}; it must be at least 2, for a token and a draft of one"
+        )));
+    }
+    if params.n_max == 0 || params.n_max >= batch_size {
+        return Err(Error::invalid(format!(
+            "spec-draft-n-max is {}; it must be 1 to {}, so that a draft and the token before it \
+             fit a batch (--batch-size {batch_size})",
+            params.n_max,
+            batch_size - 1
+        )));
+    }
+    Ok(params)
+}
+
+/// Checks that the policy goes with the drafters there are. A pool file's policy that goes with a
+/// drafter which was left out gives way to the default one.
+fn settle_policy(
+    params: &mut SessionParams,
+    selection: &Selection,
+    args: &SpeculationArgs,
+) -> Result<()> {
+    let names = selection.names();
+    let built = params.policy.build(&params.policy_params, &names);
+    match built {
+        Ok(_) => Ok(()),
+        Err(error) if selection.leaves_out && args.policy.is_none() => {
+            params.policy = PolicySpec::default();
+            warn(format_args!("{error}; {} is taken", params.policy));
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn leave_out_missing(selection: &mut Selection) {
+    let keep = |index: usize| match selection.check_file(index) {
+        Ok(()) => true,
+        Err(error) => {
+            warn(format_args!("{error}; this drafter is left out"));
+            false
+        }
+    };
+    let keep: Vec<bool> = (0..selection.drafters.len()).map(keep).collect();
+    selection.retain(&keep);
+}
+
+/// Leaves out the drafters that do not speak the target's language.
+fn leave_out_strangers(selection: &mut Selection, target: &Model) {
+    let keep: Vec<bool> = selection
+        .drafters
+        .iter()
+        .map(|drafter| {
+            let DrafterSource::Model { path, .. } = &drafter.source else {
+                return true;
+            };
+            let speaks = Model::load(path, &vocabulary_only(), None)
+                .and_then(|model| check_vocabulary(target, &*model));
+            match speaks {
+                Ok(()) => true,
+                Err(error) if error.kind() == ErrorKind::VocabularyMismatch => {
+                    warn(format_args!(
+                        "drafter `{}` of the default pool is left out: {error}",
+                        drafter.name
+                    ));
+                    false
+                }
+                // The pool finds it again, and says so.
+                Err(_) => true,
+            }
+        })
+        .collect();
+    selection.retain(&keep);
+}
+
+/// The cheapest way to load a model of which only the vocabulary is looked at.
+fn vocabulary_only() -> ModelParams {
+    ModelParams {
+        gpu_layers: Some(0),
+    }
+}

@@ -1,0 +1,60 @@
+//! Sampling arguments as the engine takes them.
+
+use metasd::llama::SamplingParams;
+use metasd::{Error, Result};
+
+use super::args::SamplingArgs;
+
+/// The sampler's parameters, with a seed drawn where a random one is asked for.
+///
+/// # Errors
+/// When a value is out of range.
+pub fn params(args: &SamplingArgs) -> Result<SamplingParams> {
+    let count = |value: i64, all: u32| match value {
+        ..0 => all,
+        _ => u32::try_from(value).unwrap_or(u32::MAX),
+    };
+    let seed = match args.seed {
+        -1 => u64::from(rand::random::<u32>()),
+        seed => u64::try_from(seed).map_err(|_| {
+            Error::invalid(format!(
+                "seed is {seed}; it must not be negative, or -1 for a random one"
+            ))
+        })?,
+    };
+    let params = SamplingParams {
+        temperature: args.temp,
+        top_k: count(args.top_k, 0),
+        top_p: args.top_p,
+        min_p: args.min_p,
+        repeat_penalty: args.repeat_penalty,
+        frequency_penalty: args.frequency_penalty,
+        presence_penalty: args.presence_penalty,
+        repeat_last_n: count(args.repeat_last_n, u32::MAX),
+        seed,
+    };
+    params.validate()?;
+    Ok(params)
+}
+
+/// The token budget.
+///
+/// # Errors
+/// For a negative number other than llama.cpp's -1 and -2, which ask for none.
+pub fn max_tokens(args: &SamplingArgs) -> Result<Option<usize>> {
+    match args.predict {
+        -2 | -1 => Ok(None),
+        n => usize::try_from(n).map(Some).map_err(|_| {
+            Error::invalid(format!(
+                "predict is {n}; it must not be negative, or -1 for no limit"
+            ))
+        }),
+    }
+}
+
+/// Cuts the penalties' window to the context: no text is longer, and llama.cpp takes memory for
+/// every token of it.
+pub fn fit(params: &mut SamplingParams, n_ctx: usize) {
+    let n_ctx = u32::try_from(n_ctx).unwrap_or(u32::MAX);
+    params.repeat_last_n = params.repeat_last_n.min(n_ctx);
+}

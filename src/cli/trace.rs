@@ -1,0 +1,103 @@
+//! The trace file: a JSON line for every round.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use metasd::session::RoundRecord;
+use metasd::{Error, Result};
+
+/// A trace that is being written. A failure on the way does not disturb generation: it is kept
+/// for the end, and nothing more is written.
+#[derive(Debug)]
+pub struct Trace {
+    file: File,
+    path: PathBuf,
+    failure: Option<std::io::Error>,
+}
+
+impl Trace {
+    /// Begins the trace at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be created.
+    pub fn create(path: &Path) -> Result<Self> {
+        let file =
+            File::create(path).map_err(|error| Error::io("cannot write the trace", path, error))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            failure: None,
+        })
+    }
+
+    /// Writes a round.
+    pub fn round(&mut self, record: &RoundRecord) {
+        if self.failure.is_some() {
+            return;
+        }
+        let written = serde_json::to_string(record)
+            .map_err(std::io::Error::other)
+            .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()));
+        self.failure = written.err();
+    }
+
+    /// Ends the trace.
+    ///
+    /// # Errors
+    /// The first failure.
+    pub fn finish(self) -> Result<()> {
+        match self.failure {
+            None => Ok(()),
+            Some(error) => Err(Error::io("cannot write the trace", &self.path, error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(round: usize) -> RoundRecord {
+        RoundRecord {
+            round,
+            drafter: None,
+            drafted: 0,
+            accepted: 0,
+            committed: 1,
+            bd: None,
+            be: None,
+            tv: Vec::new(),
+            draft_us: 0,
+            verify_us: 1,
+            catchup_us: 0,
+            swap_us: 0,
+        }
+    }
+
+    #[test]
+    fn a_round_is_a_line() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let mut trace = Trace::create(file.path()).expect("writable");
+        trace.round(&record(1));
+        trace.round(&record(2));
+        trace.finish().expect("written");
+        let text = std::fs::read_to_string(file.path()).expect("readable");
+        let rounds: Vec<u64> = text
+            .lines()
+            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"))
+            .map(|line| line["round"].as_u64().expect("a number"))
+            .collect();
+        assert_eq!(rounds, [1, 2]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_reported_at_the_end_alone() {
+        let mut trace = Trace::create(Path::new("/dev/full")).expect("it can be opened");
+        trace.round(&record(1));
+        trace.round(&record(2));
+        let error = trace.finish().expect_err("nothing fits");
+        assert!(error.to_string().contains("/dev/full"), "{error}");
+    }
+}

@@ -1,0 +1,231 @@
+//! A target and a drafter that follow a script instead of running a model: for tests of the
+//! engine, and for programs that embed it.
+
+use std::time::Duration;
+
+use rand::{Rng, RngExt};
+
+use crate::drafter::{Draft, DraftTimes, Drafter, DrafterKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::llama::{KvCache, Outputs, SamplerChain};
+use crate::session::Vocabulary;
+use crate::target::Target;
+use crate::types::TokenId;
+
+/// Raw logits for the token after a text: one `f32` for every token of the vocabulary.
+pub type Script = Box<dyn FnMut(&[TokenId]) -> Vec<f32> + Send>;
+
+/// A target whose logits are a function of the text so far.
+pub struct ScriptedTarget {
+    script: Script,
+    n_vocab: usize,
+    n_ctx: usize,
+    max_outputs: usize,
+    held: Vec<TokenId>,
+    rows: Vec<Vec<f32>>,
+    fail_after: Option<usize>,
+    decodes: usize,
+}
+
+impl ScriptedTarget {
+    /// A target over `n_vocab` tokens with a context of `n_ctx`.
+    pub fn new(n_vocab: usize, n_ctx: usize, script: Script) -> Self {
+        Self {
+            script,
+            n_vocab,
+            n_ctx,
+            max_outputs: 16,
+            held: Vec::new(),
+            rows: Vec::new(),
+            fail_after: None,
+            decodes: 0,
+        }
+    }
+
+    /// Lets every decode after the first `decodes` fail.
+    #[must_use]
+    pub fn failing_after(mut self, decodes: usize) -> Self {
+        self.fail_after = Some(decodes);
+        self
+    }
+}
+
+impl KvCache for ScriptedTarget {
+    fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    fn truncate(&mut self, len: usize) -> Result<()> {
+        self.held.truncate(len);
+        Ok(())
+    }
+}
+
+impl Target for ScriptedTarget {
+    fn vocab_size(&self) -> usize {
+        self.n_vocab
+    }
+
+    fn context_size(&self) -> usize {
+        self.n_ctx
+    }
+
+    fn max_outputs(&self) -> usize {
+        self.max_outputs
+    }
+
+    fn batch_size(&self) -> usize {
+        self.max_outputs
+    }
+
+    fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
+        self.rows.clear();
+        if self.fail_after.is_some_and(|most| self.decodes >= most) {
+            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+        }
+        self.decodes += 1;
+        if self.held.len() + tokens.len() > self.n_ctx {
+            return Err(Error::new(
+                ErrorKind::ContextOverflow,
+                "the context is full",
+            ));
+        }
+        for (i, &token) in tokens.iter().enumerate() {
+            self.held.push(token);
+            let wanted = match outputs {
+                Outputs::None => false,
+                Outputs::Last => i + 1 == tokens.len(),
+                Outputs::All => true,
+            };
+            if wanted {
+                self.rows.push((self.script)(&self.held));
+            }
+        }
+        Ok(())
+    }
+
+    fn logits(&self, row: usize) -> Result<&[f32]> {
+        self.rows
+            .get(row)
+            .map(Vec::as_slice)
+            .ok_or_else(|| Error::new(ErrorKind::Backend, format!("there is no row {row}")))
+    }
+
+    fn decode_time(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+/// A drafter whose logits, or certain proposals, are a function of the text so far.
+pub struct ScriptedDrafter {
+    script: Script,
+    one_hot: bool,
+    fail_after: Option<usize>,
+    drafts: usize,
+}
+
+impl ScriptedDrafter {
+    /// A drafter that draws its tokens from the script's logits after the sampler chain.
+    pub fn new(script: Script) -> Self {
+        Self {
+            script,
+            one_hot: false,
+            fail_after: None,
+            drafts: 0,
+        }
+    }
+
+    /// A drafter that proposes the script's most probable token with certainty.
+    pub fn one_hot(script: Script) -> Self {
+        Self {
+            one_hot: true,
+            ..Self::new(script)
+        }
+    }
+
+    /// Lets every draft after the first `drafts` fail, half-way.
+    #[must_use]
+    pub fn failing_after(mut self, drafts: usize) -> Self {
+        self.fail_after = Some(drafts);
+        self
+    }
+}
+
+impl Drafter for ScriptedDrafter {
+    fn kind(&self) -> DrafterKind {
+        if self.one_hot {
+            DrafterKind::Ngram
+        } else {
+            DrafterKind::Model
+        }
+    }
+
+    fn draft(
+        &mut self,
+        history: &[TokenId],
+        max: usize,
+        chain: &mut SamplerChain,
+        rng: &mut dyn Rng,
+        draft: &mut Draft,
+    ) -> Result<DraftTimes> {
+        let fails = self.fail_after.is_some_and(|most| self.drafts >= most);
+        self.drafts += 1;
+        let mut text = history.to_vec();
+        for drafted in 0..max {
+            if fails && drafted * 2 >= max {
+                return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+            }
+            let logits = (self.script)(&text);
+            let token = if self.one_hot {
+                let token = crate::dist::argmax(&logits)?;
+                draft.push_one_hot(token);
+                token
+            } else {
+                let dist = chain.distribution(draft.stage_row(&logits))?;
+                let token = dist.sample(rng.random());
+                draft.push_staged(token, dist);
+                token
+            };
+            chain.accept(token);
+            text.push(token);
+        }
+        Ok(DraftTimes::default())
+    }
+
+    fn rollback(&mut self, _len: usize) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A vocabulary of short texts.
+#[derive(Clone, Debug)]
+pub struct ScriptedVocabulary {
+    /// The bytes of each token.
+    pub pieces: Vec<Vec<u8>>,
+    /// The token that ends a generation.
+    pub eog: Option<TokenId>,
+}
+
+impl ScriptedVocabulary {
+    /// Tokens `a`, `b`, `c`, … without an end-of-generation token.
+    ///
+    /// # Panics
+    /// If there are more than 26.
+    pub fn letters(n_vocab: usize) -> Self {
+        assert!(n_vocab <= 26, "there are 26 letters");
+        Self {
+            pieces: (b'a'..=b'z').take(n_vocab).map(|c| vec![c]).collect(),
+            eog: None,
+        }
+    }
+}
+
+impl Vocabulary for ScriptedVocabulary {
+    fn piece(&self, token: TokenId) -> Vec<u8> {
+        self.pieces[token.index()].clone()
+    }
+
+    fn is_eog(&self, token: TokenId) -> bool {
+        self.eog == Some(token)
+    }
+}
