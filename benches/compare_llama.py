@@ -82,7 +82,8 @@ def peer_speculative(args, prompt):
     command = [args.speculative, "-m", args.model, "-md", args.model_draft, "-p", prompt]
     command += ["-n", str(args.predict), "-c", str(args.ctx_size), "-t", str(args.threads)]
     command += ["-td", str(args.threads), "--spec-draft-n-max", str(args.n_max)]
-    command += ["--temp", "0", "--seed", "0"] + args.peer_flag
+    command += ["--temp", "0", "--seed", "0", "--spec-type", "draft-simple"]
+    command += args.peer_flag
     text, memory = run(command)
     tokens, seconds = found(r"decoded\s+(\d+) tokens in\s+([\d.]+) seconds", text, command)
     (drafted,) = found(r"n_drafted = (\d+)", text, command)

@@ -3,9 +3,9 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use metasd::TokenId;
 use metasd::align::{Aligner, Proposal};
 use metasd::dist::{Dist, argmax};
-use metasd::types::TokenId;
 use metasd::verify::verify;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;

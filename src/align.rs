@@ -192,7 +192,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::dist::tests::reference_softmax;
+    use crate::dist::reference_softmax;
 
     fn reference_tv(p: &[f64], q: &[f64]) -> f64 {
         0.5 * p.iter().zip(q).map(|(p, q)| (p - q).abs()).sum::<f64>()

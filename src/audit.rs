@@ -124,7 +124,7 @@ pub fn reference(
 /// below `max_gap`.
 ///
 /// # Errors
-/// Those of [`reference`] and [`Session::set_policy`].
+/// Those of [`reference()`] and [`Session::set_policy`].
 pub fn compare(
     session: &mut Session,
     prompt: &[TokenId],

@@ -8,6 +8,7 @@ mod chat;
 mod conversation;
 mod engine;
 mod interrupt;
+mod options;
 mod output;
 mod paint;
 mod pool;

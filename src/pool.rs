@@ -2,7 +2,6 @@
 
 mod compatibility;
 
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -122,27 +121,42 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Loads the drafters for `target`. One that is the target's in vocabulary but of which no
-    /// context can be made stays as a member that has left the pool (see [`Member::failure`]).
+    /// Loads all of `specs` for `target`.
     ///
     /// # Errors
-    /// [`ErrorKind::Config`] for a name used twice; for a model file those of [`Model::load`];
-    /// [`ErrorKind::VocabularyMismatch`] saying which drafter and what differs.
+    /// Those of [`Self::load`], for the first drafter that has one.
     pub fn open(specs: &[DrafterSpec], target: &Model, defaults: PoolDefaults) -> Result<Self> {
-        let mut names = HashSet::new();
-        if let Some(spec) = specs.iter().find(|spec| !names.insert(&spec.name)) {
+        let mut pool = Self::default();
+        for spec in specs {
+            pool.load(spec, target, defaults)?;
+        }
+        Ok(pool)
+    }
+
+    /// Loads a drafter for `target` as the next arm. One that speaks the target's language but of
+    /// which no context can be made becomes a member that has left the pool (see
+    /// [`Member::failure`]).
+    ///
+    /// # Errors
+    /// With the drafter's name before the message: [`ErrorKind::Config`] for a name that is taken,
+    /// those of [`Model::load`], [`ErrorKind::VocabularyMismatch`] saying what differs. The pool
+    /// is then as it was.
+    pub fn load(
+        &mut self,
+        spec: &DrafterSpec,
+        target: &Model,
+        defaults: PoolDefaults,
+    ) -> Result<()> {
+        if self.members.iter().any(|member| member.name == spec.name) {
             return Err(Error::new(
                 ErrorKind::Config,
                 format!("two drafters are named `{}`; names must differ", spec.name),
             ));
         }
-        let mut pool = Self::default();
-        for spec in specs {
-            let member = open_member(spec, target, defaults)
-                .map_err(|error| error.context(format_args!("drafter `{}`", spec.name)))?;
-            pool.members.push(member);
-        }
-        Ok(pool)
+        let member = open_member(spec, target, defaults)
+            .map_err(|error| error.context(format_args!("drafter `{}`", spec.name)))?;
+        self.members.push(member);
+        Ok(())
     }
 
     /// Adds a drafter that was made elsewhere.

@@ -278,7 +278,7 @@ impl Session {
     }
 
     /// Generates from `prompt`, telling `observe` as it goes. Setting `cancel` stops it after the
-    /// present round.
+    /// present round, or while the prompt is read after the present batch.
     ///
     /// Once generation has begun nothing is lost: a failing target ends it with
     /// [`StopReason::Error`] and what there is, a failing drafter leaves the pool.
@@ -286,7 +286,7 @@ impl Session {
     /// # Errors
     /// Before the first token only: [`ErrorKind::InvalidArgument`] for an empty prompt or a
     /// sampling parameter out of range, [`ErrorKind::ContextOverflow`] for a prompt that does not
-    /// fit, [`ErrorKind::Cancelled`], or the target's failure on the prompt.
+    /// fit, or the target's failure on the prompt.
     pub fn generate(
         &mut self,
         prompt: &[TokenId],
@@ -297,10 +297,16 @@ impl Session {
         self.check_prompt(prompt)?;
         let chain = SamplerChain::new(&params.sampling, self.target.vocab_size())?;
         let started = Instant::now();
-        let cached = self.begin(prompt, cancel, observe)?;
+        let begun = self.begin(prompt, cancel, observe);
         self.policy.reset(self.pool.members().len());
 
         let mut run = Run::new(self, chain, params);
+        let cached = match begun {
+            Err(error) if error.kind() == ErrorKind::Cancelled => {
+                return Ok(run.finish(StopReason::Cancelled, None, 0.0));
+            }
+            begun => begun?,
+        };
         run.timings.prompt_n = prompt.len() - cached;
         run.timings.cache_n = cached;
         run.timings.prompt_ms = milliseconds(started.elapsed());

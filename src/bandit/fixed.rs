@@ -3,7 +3,8 @@
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
-use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState, closest, did_you_mean, list};
+use crate::bandit::spelling::{closest, did_you_mean, list};
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
 use crate::error::{Error, Result};
 use crate::types::ArmId;
 

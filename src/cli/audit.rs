@@ -98,6 +98,9 @@ fn policies(args: &AuditArgs, engine: &Engine) -> Vec<PolicySpec> {
     if !args.policies.is_empty() {
         return args.policies.clone();
     }
+    if let Some(policy) = &args.speculation.policy {
+        return vec![policy.clone()];
+    }
     let members = engine.session.pool().members().iter();
     let usable = members.filter(|member| member.failure().is_none());
     [PolicySpec::MetasdUcb, PolicySpec::RoundRobin]

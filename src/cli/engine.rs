@@ -6,12 +6,12 @@ use std::sync::Arc;
 use metasd::align::Aligner;
 use metasd::bandit::PolicySpec;
 use metasd::llama::{ContextParams, Model, ModelParams};
-use metasd::pool::{DrafterSource, Pool, PoolDefaults, check_vocabulary};
+use metasd::pool::{Pool, PoolDefaults};
 use metasd::session::{Session, SessionParams};
 use metasd::target::LlamaTarget;
 use metasd::{Error, ErrorKind, Result};
 
-use super::args::{ModelArgs, SpeculationArgs};
+use super::options::{ModelArgs, SpeculationArgs};
 use super::progress::Progress;
 use super::selection::{Selection, with_hint};
 use super::{Environment, warn};
@@ -67,18 +67,15 @@ impl Engine {
                 threads,
             },
         )?;
-        if selection.leaves_out {
-            leave_out_strangers(&mut selection, &model);
-            settle_policy(&mut params, &selection, speculation)?;
-        }
         let defaults = PoolDefaults {
             n_ctx,
             n_batch: models.batch_size,
             threads,
         };
         let pool = progress.during("loading the drafters", || {
-            Pool::open(&selection.drafters, &model, defaults)
+            load_drafters(&mut selection, &params.policy, &model, defaults)
         })?;
+        settle_policy(&mut params, &selection, speculation)?;
         for member in pool.members() {
             if let Some(failure) = member.failure() {
                 warn(format_args!(
@@ -211,37 +208,35 @@ fn leave_out_missing(selection: &mut Selection) {
     selection.retain(&keep);
 }
 
-/// Leaves out the drafters that do not speak the target's language.
-fn leave_out_strangers(selection: &mut Selection, target: &Model) {
-    let keep: Vec<bool> = selection
-        .drafters
-        .iter()
-        .map(|drafter| {
-            let DrafterSource::Model { path, .. } = &drafter.source else {
-                return true;
-            };
-            let speaks = Model::load(path, &vocabulary_only(), None)
-                .and_then(|model| check_vocabulary(target, &*model));
-            match speaks {
-                Ok(()) => true,
-                Err(error) if error.kind() == ErrorKind::VocabularyMismatch => {
-                    warn(format_args!(
-                        "drafter `{}` of the default pool is left out: {error}",
-                        drafter.name
-                    ));
-                    false
-                }
-                // The pool finds it again, and says so.
-                Err(_) => true,
-            }
-        })
-        .collect();
-    selection.retain(&keep);
-}
-
-/// The cheapest way to load a model of which only the vocabulary is looked at.
-fn vocabulary_only() -> ModelParams {
-    ModelParams {
-        gpu_layers: Some(0),
+/// Loads the drafters that `policy` may choose. Where drafters are left out, those that do not speak
+/// the target's language are.
+fn load_drafters(
+    selection: &mut Selection,
+    policy: &PolicySpec,
+    target: &Model,
+    defaults: PoolDefaults,
+) -> Result<Pool> {
+    let mut pool = Pool::default();
+    if *policy == PolicySpec::Off {
+        return Ok(pool);
     }
+    let mut keep = Vec::new();
+    for drafter in &selection.drafters {
+        let loaded = pool.load(drafter, target, defaults);
+        keep.push(loaded.is_ok());
+        match loaded {
+            Err(error) if selection.leaves_out && error.kind() == ErrorKind::VocabularyMismatch => {
+                warn(format_args!("{error}; this drafter is left out"));
+            }
+            loaded => loaded?,
+        }
+    }
+    if selection.leaves_out {
+        selection.retain(&keep);
+    }
+    // Where none was left the selection has one that fits any target.
+    for drafter in &selection.drafters[pool.members().len()..] {
+        pool.load(drafter, target, defaults)?;
+    }
+    Ok(pool)
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use metasd::ArmId;
 
-use super::args::ColorChoice;
+use super::options::ColorChoice;
 
 const COLORS: [AnsiColor; 12] = [
     AnsiColor::Cyan,

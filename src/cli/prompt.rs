@@ -6,7 +6,8 @@ use std::path::Path;
 use metasd::llama::{ChatMessage, Model};
 use metasd::{Error, Result, TokenId};
 
-use super::args::{PromptSource, TemplateArgs};
+use super::args::PromptSource;
+use super::options::TemplateArgs;
 use super::warn;
 
 /// The prompt's text.

@@ -27,7 +27,7 @@ pub fn run(args: &RunArgs, environment: &Environment) -> Result<ExitCode> {
         stop: args.stop.clone(),
         ignore_eos: args.ignore_eos,
     };
-    let mut trace = args.trace.as_deref().map(Trace::create).transpose()?;
+    let mut trace = args.trace.as_deref().map(Trace::open).transpose()?;
     let _busy = Busy::new();
     let mut progress = Progress::new(args.quiet);
     let mut engine = Engine::open(&args.models, &args.speculation, environment, &progress)?;
@@ -40,6 +40,9 @@ pub fn run(args: &RunArgs, environment: &Environment) -> Result<ExitCode> {
         say(paint.legend(&engine.session.pool().names()));
     }
     let mut output = Output::new(paint);
+    if let Some(trace) = &mut trace {
+        trace.begin();
+    }
     let generation = engine.session.generate(
         &tokens,
         &params,

@@ -3,7 +3,7 @@
 use metasd::llama::SamplingParams;
 use metasd::{Error, Result};
 
-use super::args::SamplingArgs;
+use super::options::SamplingArgs;
 
 /// The sampler's parameters, with a seed drawn where a random one is asked for.
 ///

@@ -10,7 +10,7 @@ use metasd::session::SessionParams;
 use metasd::{Error, Result};
 
 use super::Environment;
-use super::args::ModelArgs;
+use super::options::ModelArgs;
 
 /// Where the default pool lies, under the current folder or beside the program.
 const DEFAULT_POOL: &str = "ggml-models/pool.toml";

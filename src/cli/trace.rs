@@ -17,18 +17,31 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Begins the trace at `path`.
+    /// Opens the file at `path`. What it holds stays until [`Self::begin`], for much can still go
+    /// wrong before there is anything to write.
     ///
     /// # Errors
-    /// When the file cannot be created.
-    pub fn create(path: &Path) -> Result<Self> {
-        let file =
-            File::create(path).map_err(|error| Error::io("cannot write the trace", path, error))?;
+    /// When the file cannot be opened for writing.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(|error| Error::io("cannot write the trace", path, error))?;
         Ok(Self {
             file,
             path: path.to_owned(),
             failure: None,
         })
+    }
+
+    /// Begins the trace, in place of what the file held.
+    pub fn begin(&mut self) {
+        // Only a regular file has a length; a pipe or a device has none to lose.
+        if self.file.metadata().is_ok_and(|file| file.is_file()) {
+            self.failure = self.file.set_len(0).err();
+        }
     }
 
     /// Writes a round.
@@ -78,7 +91,9 @@ mod tests {
     #[test]
     fn a_round_is_a_line() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let mut trace = Trace::create(file.path()).expect("writable");
+        std::fs::write(file.path(), "an older and longer trace\n".repeat(20)).expect("writable");
+        let mut trace = Trace::open(file.path()).expect("writable");
+        trace.begin();
         trace.round(&record(1));
         trace.round(&record(2));
         trace.finish().expect("written");
@@ -94,7 +109,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn a_full_disk_is_reported_at_the_end_alone() {
-        let mut trace = Trace::create(Path::new("/dev/full")).expect("it can be opened");
+        let mut trace = Trace::open(Path::new("/dev/full")).expect("it can be opened");
         trace.round(&record(1));
         trace.round(&record(2));
         let error = trace.finish().expect_err("nothing fits");
