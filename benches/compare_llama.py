@@ -97,13 +97,11 @@ def peer_plain(args, prompt):
     command += ["-c", str(args.ctx_size), "-t", str(args.threads), "--temp", "0", "--seed", "0"]
     command += ["--perf"]
     text, memory = run(command)
-    milliseconds, runs = found(
-        r"(?<!prompt )eval time =\s*([\d.]+) ms /\s*(\d+) runs", text, command
-    )
-    # What a user waits for: decoding and sampling.
-    sampling = re.search(r"sampl\w* time =\s*([\d.]+) ms", text)
-    if sampling:
-        milliseconds += float(sampling.group(1))
+    _, runs = found(r"(?<!prompt )eval time =\s*([\d.]+) ms /\s*(\d+) runs", text, command)
+    # All that a user waits for after the prompt: decoding, sampling and what lies between.
+    (total,) = found(r"total time =\s*([\d.]+) ms", text, command)
+    (prompt_time,) = found(r"prompt eval time =\s*([\d.]+) ms", text, command)
+    milliseconds = total - prompt_time
     return {"speed": runs / milliseconds * 1e3, "tokens": runs, "memory": memory}
 
 

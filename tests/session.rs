@@ -162,6 +162,26 @@ fn the_text_ends_at_an_end_of_generation_token_inside_a_draft() {
 }
 
 #[test]
+fn the_rounds_of_a_trace_add_up_to_the_text() {
+    let mut setup = Setup::new().policy("round-robin");
+    setup.vocabulary.eog = Some(TokenId(6));
+    let (mut committed, mut drafted) = (0, 0);
+    let generation = setup
+        .open()
+        .generate(&tokens(&[0]), &limited(50), &AtomicBool::new(false), &mut |event| {
+            if let Event::Round(record) = event {
+                committed += record.committed;
+                drafted += record.drafted;
+                assert_eq!(record.tv.len(), record.drafted);
+            }
+        })
+        .expect("a valid prompt");
+    assert_eq!(generation.stop_reason, StopReason::Eos);
+    assert_eq!(committed, generation.tokens.len());
+    assert_eq!(drafted, generation.timings.draft_n);
+}
+
+#[test]
 fn a_stop_string_over_two_tokens_ends_the_text_before_it() {
     let params = GenerateParams {
         stop: vec!["ef".into()],

@@ -142,7 +142,7 @@ impl Context {
                 ),
             ));
         };
-        Ok(Self {
+        let mut context = Self {
             raw: context,
             n_vocab: model.vocab_size(),
             model,
@@ -153,7 +153,19 @@ impl Context {
             first: 0,
             rows: 0,
             decode_time: Duration::ZERO,
-        })
+        };
+        context.warm_up()?;
+        Ok(context)
+    }
+
+    /// Touches every weight once: a mapped file is read when it is first used, and the first token
+    /// of a text should not wait for that.
+    fn warm_up(&mut self) -> Result<()> {
+        let token = self.model.bos().or(self.model.eos()).unwrap_or(TokenId(0));
+        let decoded = self.decode(&[token], Outputs::Last);
+        self.restart_at(0);
+        self.decode_time = Duration::ZERO;
+        decoded
     }
 
     /// The model this context runs.

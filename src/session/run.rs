@@ -111,8 +111,10 @@ impl<'a> Run<'a> {
             most,
         )?;
         self.timings.add_round(&report.times);
+        let before = self.tokens.len();
         let reason = self.commit(&report, arm, observe)?;
-        self.learn(&report, arm, started, observe)?;
+        let committed = self.tokens.len() - before;
+        self.learn(&report, arm, committed, started, observe)?;
         Ok(reason)
     }
 
@@ -154,8 +156,9 @@ impl<'a> Run<'a> {
             self.session.target.truncate(held)?;
             if let Some(arm) = arm
                 && let Some(drafter) = self.session.pool.drafter(arm)
+                && let Err(error) = drafter.rollback(held)
             {
-                drafter.rollback(held)?;
+                self.retire(arm, &error, observe);
             }
         }
         Ok(reason)
@@ -166,6 +169,7 @@ impl<'a> Run<'a> {
         &mut self,
         report: &RoundReport,
         arm: Option<ArmId>,
+        committed: usize,
         started: Instant,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
@@ -175,19 +179,14 @@ impl<'a> Run<'a> {
         let alignment = report.alignment.as_ref();
         if let Some(arm) = arm {
             if let Some(error) = &report.drafter_error {
-                self.session.pool.retire(arm, error);
-                self.session.policy.retire(arm);
-                observe(Event::DrafterLeft {
-                    name: self.session.pool.members()[arm.0].name(),
-                    error,
-                });
+                self.retire(arm, error, observe);
             } else {
                 // A drafter that proposed nothing agreed with nothing.
                 let feedback = Feedback {
                     arm,
                     drafted: report.drafted,
                     accepted: report.accepted,
-                    committed: report.committed.len(),
+                    committed,
                     bd: alignment.map_or(0.0, |alignment| alignment.bd),
                     be: alignment.map_or(0.0, |alignment| alignment.be),
                     seconds: started.elapsed().as_secs_f64(),
@@ -206,7 +205,7 @@ impl<'a> Run<'a> {
             drafter,
             drafted: report.drafted,
             accepted: report.accepted,
-            committed: report.committed.len(),
+            committed,
             bd: alignment.map(|alignment| alignment.bd),
             be: alignment.map(|alignment| alignment.be),
             tv: alignment
@@ -218,6 +217,16 @@ impl<'a> Run<'a> {
             swap_us: 0,
         }));
         Ok(())
+    }
+
+    /// Takes a drafter that failed out of the pool.
+    fn retire(&mut self, arm: ArmId, error: &Error, observe: &mut dyn FnMut(Event<'_>)) {
+        self.session.pool.retire(arm, error);
+        self.session.policy.retire(arm);
+        observe(Event::DrafterLeft {
+            name: self.session.pool.members()[arm.0].name(),
+            error,
+        });
     }
 
     /// Gives out what was held back; nothing can follow it any more.
