@@ -49,6 +49,7 @@ fn main() {
         )
         .allowlist_function("msd_.*")
         .allowlist_type("msd_.*")
+        .allowlist_var("MSD_.*")
         .blocklist_type(BOUND_BY_SYS)
         .raw_line("use llama_cpp_sys_2::*;")
         .prepend_enum_name(false)

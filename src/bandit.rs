@@ -16,12 +16,19 @@ use crate::types::ArmId;
 
 mod arms;
 pub mod cyclic;
+pub mod discounted;
+pub mod exp3;
+pub mod explore_commit;
 mod feedback;
 pub mod fixed;
+pub mod greedy;
+pub mod halving;
 pub mod off;
+pub mod sliding_window;
 mod spec;
 mod spelling;
 mod state;
+pub mod thompson;
 pub mod ucb;
 pub mod uniform;
 
@@ -100,6 +107,49 @@ fn every_spec() -> impl Iterator<Item = String> {
     PolicySpec::KNOWN
         .iter()
         .map(|name| name.replace("NAME", "d0"))
+}
+
+/// Mean rewards of four arms, the best of them in the middle.
+#[cfg(test)]
+const MEANS: [f64; 4] = [0.35, 0.55, 0.7, 0.45];
+
+/// In what share of `rounds` the policy `spec` selects `arm`, over fifty queries, when an arm's
+/// reward in a round is its mean of that round give or take up to 0.3.
+#[cfg(test)]
+fn share(
+    (spec, params): (&str, &PolicyParams),
+    means: &dyn Fn(usize) -> &'static [f64],
+    rounds: std::ops::Range<usize>,
+    arm: usize,
+) -> f64 {
+    use rand::RngExt;
+
+    let names: Vec<String> = (0..means(0).len()).map(|i| format!("d{i}")).collect();
+    let spec: PolicySpec = spec.parse().unwrap();
+    let mut policy = spec.build(params, &names).unwrap();
+    let queries = 50;
+    let mut selected = 0;
+    for seed in 0..queries {
+        let (mut choices, mut noise) = (rng(seed), rng(1000 + seed));
+        policy.reset(names.len());
+        for round in 0..rounds.end {
+            let ArmId(choice) = policy.select(&mut choices).unwrap();
+            let reward = means(round)[choice] + noise.random_range(-0.3..0.3);
+            policy.observe(&feedback(choice, reward)).unwrap();
+            selected += u64::from(choice == arm && rounds.contains(&round));
+        }
+    }
+    selected as f64 / (queries * rounds.len() as u64) as f64
+}
+
+/// Two arms of which the second becomes the better one at round 300.
+#[cfg(test)]
+fn change(round: usize) -> &'static [f64] {
+    if round < 300 {
+        &[0.5, 0.35]
+    } else {
+        &[0.5, 0.65]
+    }
 }
 
 #[cfg(test)]

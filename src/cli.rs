@@ -11,6 +11,7 @@ mod interrupt;
 mod options;
 mod output;
 mod paint;
+mod plot;
 mod pool;
 mod progress;
 mod prompt;
@@ -19,6 +20,7 @@ mod report;
 mod run;
 mod sampling;
 mod selection;
+mod simulate;
 mod trace;
 
 use std::fmt::Display;
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
+        Command::Simulate(arguments) => simulate::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {
         say(format_args!("error: {error}"));

@@ -8,7 +8,7 @@
 //! [session]                                # optional, as are its keys
 //! policy = "metasd-ucb"
 //! reward = "bd"
-//! beta = 0.07
+//! beta = 0.07                              # and what else `PolicyParams` has
 //! spec_draft_n_max = 5
 //! reward_temperature = 1.0
 //!
@@ -493,6 +493,28 @@ min_n = 3
             text.contains(":3: drafter `n`: unknown kind \"magic\""),
             "{text}"
         );
+    }
+
+    #[test]
+    fn every_parameter_of_the_policies_is_a_key_of_the_session() {
+        let text = "[session]\npolicy = \"sw-ucb\"\nwindow = 20\ndiscount = 0.9\n\
+                    exploration = 0.3\nhorizon = 40\nexplore_rounds = 2\nepsilon = 0.2\n";
+        let session = parse(text).expect("no mistake").session;
+        let expected = PolicyParams {
+            window: 20,
+            discount: 0.9,
+            exploration: 0.3,
+            horizon: 40,
+            explore_rounds: 2,
+            epsilon: 0.2,
+            ..PolicyParams::default()
+        };
+        assert_eq!(session.policy, PolicySpec::SwUcb);
+        assert_eq!(session.policy_params, expected);
+        let text = session_message("window = 3\nexplore_rounds = 0");
+        assert!(text.contains(":3: session: explore_rounds is 0"), "{text}");
+        let text = session_message("window = 3\nepsilon = 2");
+        assert!(text.contains(":3: session: epsilon is 2"), "{text}");
     }
 
     #[test]

@@ -15,6 +15,6 @@ mod shim {
     include!(concat!(env!("OUT_DIR"), "/shim.rs"));
 }
 pub use shim::{
-    MSD_ABORTED, MSD_NO_SLOT, MSD_OK, msd_context_new, msd_decode, msd_logits_row, msd_memory,
-    msd_memory_breakdown, msd_quantize,
+    MSD_ABORTED, MSD_MAX_THREADS, MSD_NO_SLOT, MSD_OK, msd_context_new, msd_decode, msd_logits_row,
+    msd_memory, msd_memory_breakdown, msd_quantize,
 };

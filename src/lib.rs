@@ -16,6 +16,7 @@ pub mod pool;
 pub mod round;
 pub mod scripted;
 pub mod session;
+pub mod sim;
 pub mod target;
 mod types;
 pub mod verify;

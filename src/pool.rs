@@ -139,7 +139,7 @@ impl Pool {
     ///
     /// # Errors
     /// With the drafter's name before the message: [`ErrorKind::Config`] for a name that is taken,
-    /// those of [`Model::load`], [`ErrorKind::VocabularyMismatch`] saying what differs. The pool
+    /// [`ErrorKind::InvalidArgument`] for a parameter out of range, those of [`Model::load`], [`ErrorKind::VocabularyMismatch`] saying what differs. The pool
     /// is then as it was.
     pub fn load(
         &mut self,
@@ -263,6 +263,7 @@ fn open_member(spec: &DrafterSpec, target: &Model, defaults: PoolDefaults) -> Re
                     member.model = Some(model);
                     member.loads = 1;
                 }
+                Err(error) if error.kind() == ErrorKind::InvalidArgument => return Err(error),
                 Err(error) => member.failure = Some(error.to_string()),
             }
         }

@@ -287,6 +287,16 @@ fn a_draft_of_nothing_or_of_more_than_a_batch_is_refused() {
 }
 
 #[test]
+fn more_threads_than_ggml_takes_are_refused_instead_of_started() {
+    let mut command = metasd();
+    command.args([
+        "run", "-p", "Hi", "-n", "2", "-c", "256", "-t", "20000", "-m",
+    ]);
+    command.arg(model());
+    fails(&mut command, 2, &["threads is 20000", "1 to 512"]);
+}
+
+#[test]
 fn a_prompt_must_be_there_once_and_have_text() {
     fails(run().args(["-p", ""]), 2, &["the prompt is empty"]);
     fails(&mut run(), 2, &["--prompt", "--file"]);

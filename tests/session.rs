@@ -94,14 +94,12 @@ fn every_policy_gives_what_plain_decoding_gives() {
     let plain = generate(&mut Setup::new().policy("off").open(), &limited(50));
     assert_eq!(plain.tokens.len(), 50);
     assert_eq!(plain.rounds, 50);
-    for policy in [
-        "metasd-ucb",
-        "round-robin",
-        "random",
-        "fixed:right",
-        "fixed:half",
-        "fixed:wrong",
-    ] {
+    let fixed = ["fixed:right", "fixed:half", "fixed:wrong"];
+    let all = PolicySpec::KNOWN
+        .iter()
+        .filter(|policy| **policy != "fixed:NAME")
+        .chain(&fixed);
+    for policy in all {
         let speculated = generate(&mut Setup::new().policy(policy).open(), &limited(50));
         assert_eq!(speculated.tokens, plain.tokens, "{policy}");
         assert_eq!(speculated.text, plain.text, "{policy}");
@@ -168,13 +166,18 @@ fn the_rounds_of_a_trace_add_up_to_the_text() {
     let (mut committed, mut drafted) = (0, 0);
     let generation = setup
         .open()
-        .generate(&tokens(&[0]), &limited(50), &AtomicBool::new(false), &mut |event| {
-            if let Event::Round(record) = event {
-                committed += record.committed;
-                drafted += record.drafted;
-                assert_eq!(record.tv.len(), record.drafted);
-            }
-        })
+        .generate(
+            &tokens(&[0]),
+            &limited(50),
+            &AtomicBool::new(false),
+            &mut |event| {
+                if let Event::Round(record) = event {
+                    committed += record.committed;
+                    drafted += record.drafted;
+                    assert_eq!(record.tv.len(), record.drafted);
+                }
+            },
+        )
         .expect("a valid prompt");
     assert_eq!(generation.stop_reason, StopReason::Eos);
     assert_eq!(committed, generation.tokens.len());

@@ -23,6 +23,9 @@ enum msd_status {
     MSD_EXCEPTION = -101, // an exception was caught; `err` holds its text
 };
 
+// The most threads that ggml takes for one context.
+static const int32_t MSD_MAX_THREADS = GGML_MAX_N_THREADS;
+
 // Bytes that a context and its model occupy, summed over the buffers of one side.
 struct msd_memory {
     uint64_t host_model;

@@ -58,6 +58,21 @@ impl Arms {
             .filter(|&arm| self.is_available(arm))
     }
 
+    /// The first available arm that has no `index`, else that of the highest; ties go to the
+    /// lowest arm. `None` when no arm is available.
+    pub(super) fn highest(&self, index: impl Fn(ArmId) -> Option<f64>) -> Option<ArmId> {
+        let mut best = None;
+        for arm in self.available() {
+            let Some(value) = index(arm) else {
+                return Some(arm);
+            };
+            if best.is_none_or(|(_, highest)| value > highest) {
+                best = Some((arm, value));
+            }
+        }
+        best.map(|(arm, _)| arm)
+    }
+
     /// Counts a round and returns its reward; `None` when the arm has retired.
     /// For the errors see [`Policy::observe`](super::Policy::observe).
     pub(super) fn observe(&mut self, feedback: &Feedback) -> Result<Option<f64>> {

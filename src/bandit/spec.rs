@@ -6,7 +6,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::bandit::spelling::{closest, did_you_mean, list};
-use crate::bandit::{Policy, Reward, cyclic, fixed, off, ucb, uniform};
+use crate::bandit::{
+    Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, off,
+    sliding_window, thompson, ucb, uniform,
+};
 use crate::error::{Error, Result};
 
 /// What the policies can be tuned by.
@@ -15,8 +18,21 @@ use crate::error::{Error, Result};
 pub struct PolicyParams {
     /// What is maximised.
     pub reward: Reward,
-    /// Exploration strength β of `metasd-ucb`, in units of reward; finite and ≥ 0.
+    /// Exploration strength β of `metasd-ucb`, `sw-ucb`, `d-ucb` and `thompson`, in units of
+    /// reward; finite and ≥ 0.
     pub beta: f64,
+    /// How many of the last rounds `sw-ucb` looks at; ≥ 1.
+    pub window: usize,
+    /// What a round counts for `d-ucb` after each later round, as a factor γ; 0 < γ ≤ 1.
+    pub discount: f64,
+    /// The share γ of its rounds that `exp3` spreads over all arms; 0 < γ ≤ 1.
+    pub exploration: f64,
+    /// Rounds that `seq-halving` expects of a query and halves the arms over; ≥ 1.
+    pub horizon: usize,
+    /// Rounds of each arm before `etc` commits; ≥ 1.
+    pub explore_rounds: usize,
+    /// The share ε of its rounds in which `eps-greedy` takes any arm; 0 ≤ ε ≤ 1.
+    pub epsilon: f64,
 }
 
 impl Default for PolicyParams {
@@ -24,6 +40,12 @@ impl Default for PolicyParams {
         Self {
             reward: Reward::default(),
             beta: ucb::DEFAULT_BETA,
+            window: sliding_window::DEFAULT_WINDOW,
+            discount: discounted::DEFAULT_DISCOUNT,
+            exploration: exp3::DEFAULT_EXPLORATION,
+            horizon: halving::DEFAULT_HORIZON,
+            explore_rounds: explore_commit::DEFAULT_EXPLORE_ROUNDS,
+            epsilon: greedy::DEFAULT_EPSILON,
         }
     }
 }
@@ -39,6 +61,33 @@ impl PolicyParams {
             return Err(Error::invalid(format!(
                 "beta is {}; it must be finite and not negative",
                 self.beta
+            )));
+        }
+        for (name, count) in [
+            ("window", self.window),
+            ("horizon", self.horizon),
+            ("explore_rounds", self.explore_rounds),
+        ] {
+            if count == 0 {
+                return Err(Error::invalid(format!(
+                    "{name} is 0; it must be at least 1"
+                )));
+            }
+        }
+        for (name, share) in [
+            ("discount", self.discount),
+            ("exploration", self.exploration),
+        ] {
+            if !(share > 0.0 && share <= 1.0) {
+                return Err(Error::invalid(format!(
+                    "{name} is {share}; it must be above 0 and at most 1"
+                )));
+            }
+        }
+        if !(0.0..=1.0).contains(&self.epsilon) {
+            return Err(Error::invalid(format!(
+                "epsilon is {}; it must lie in [0, 1]",
+                self.epsilon
             )));
         }
         Ok(())
@@ -102,6 +151,20 @@ policies! {
     /// `metasd-ucb`: see [`ucb::Ucb`].
     #[default]
     MetasdUcb = "metasd-ucb" => ucb::Ucb::new;
+    /// `sw-ucb`: see [`sliding_window::SlidingWindow`].
+    SwUcb = "sw-ucb" => sliding_window::SlidingWindow::new;
+    /// `d-ucb`: see [`discounted::Discounted`].
+    DUcb = "d-ucb" => discounted::Discounted::new;
+    /// `exp3`: see [`exp3::Exp3`].
+    Exp3 = "exp3" => exp3::Exp3::new;
+    /// `seq-halving`: see [`halving::Halving`].
+    SeqHalving = "seq-halving" => halving::Halving::new;
+    /// `etc`: see [`explore_commit::ExploreCommit`].
+    Etc = "etc" => explore_commit::ExploreCommit::new;
+    /// `thompson`: see [`thompson::Thompson`].
+    Thompson = "thompson" => thompson::Thompson::new;
+    /// `eps-greedy`: see [`greedy::EpsGreedy`].
+    EpsGreedy = "eps-greedy" => greedy::EpsGreedy::new;
     /// `round-robin`: see [`cyclic::Cyclic`].
     RoundRobin = "round-robin" => cyclic::Cyclic::new;
     /// `random`: see [`uniform::Uniform`].
@@ -189,6 +252,9 @@ mod tests {
             ("metasd-ucb:0.1", "metasd-ucb"),
             ("roundrobin", "round-robin"),
             ("Random", "random"),
+            ("halving", "seq-halving"),
+            ("greedy", "eps-greedy"),
+            ("tompson", "thompson"),
             ("of", "off"),
             ("fixd", "fixed:NAME"),
             ("Fixed:code", "fixed:code"),
@@ -199,7 +265,7 @@ mod tests {
             assert!(message.starts_with(&suggestion), "{message}");
             assert!(message.ends_with(&list(PolicySpec::KNOWN)), "{message}");
         }
-        for strange in ["", ":", "greedy", "größer"] {
+        for strange in ["", ":", "softmax", "größer"] {
             let message = message(strange.parse::<PolicySpec>());
             assert!(!message.contains("did you mean"), "{message}");
         }
@@ -232,6 +298,69 @@ mod tests {
             assert!(message(params.validate()).starts_with("beta is"));
             assert!(message(PolicySpec::Off.build(&params, &[])).starts_with("beta is"));
         }
+    }
+
+    #[test]
+    fn the_other_parameters_are_named_with_their_range() {
+        let refused = |json: &str, expected: &str| {
+            let params: PolicyParams = serde_json::from_str(json).unwrap();
+            let message = message(params.validate());
+            assert!(message.starts_with(expected), "{message}");
+        };
+        refused(r#"{"window": 0}"#, "window is 0; it must be at least 1");
+        refused(r#"{"horizon": 0}"#, "horizon is 0; it must be at least 1");
+        refused(
+            r#"{"explore_rounds": 0}"#,
+            "explore_rounds is 0; it must be",
+        );
+        refused(r#"{"discount": 0}"#, "discount is 0; it must be above 0");
+        refused(r#"{"discount": 1.01}"#, "discount is 1.01; it must be");
+        refused(r#"{"exploration": 0}"#, "exploration is 0; it must be");
+        refused(r#"{"exploration": 2}"#, "exploration is 2; it must be");
+        refused(r#"{"epsilon": -0.1}"#, "epsilon is -0.1; it must lie in");
+        refused(r#"{"epsilon": 1.5}"#, "epsilon is 1.5; it must lie in");
+        for value in [f64::NAN, f64::INFINITY] {
+            for (name, params) in [
+                (
+                    "discount",
+                    PolicyParams {
+                        discount: value,
+                        ..PolicyParams::default()
+                    },
+                ),
+                (
+                    "exploration",
+                    PolicyParams {
+                        exploration: value,
+                        ..PolicyParams::default()
+                    },
+                ),
+                (
+                    "epsilon",
+                    PolicyParams {
+                        epsilon: value,
+                        ..PolicyParams::default()
+                    },
+                ),
+            ] {
+                assert!(message(params.validate()).starts_with(name));
+            }
+        }
+    }
+
+    #[test]
+    fn the_ends_of_the_ranges_are_in_them() {
+        let params = PolicyParams {
+            beta: 0.0,
+            window: 1,
+            discount: 1.0,
+            exploration: 1.0,
+            horizon: 1,
+            explore_rounds: 1,
+            epsilon: 1.0,
+            ..PolicyParams::default()
+        };
+        params.validate().unwrap();
     }
 
     proptest! {

@@ -53,16 +53,7 @@ impl Policy for Ucb {
     }
 
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
-        let mut best = None;
-        for arm in self.arms.available() {
-            let Some(bound) = self.bound(arm) else {
-                return Some(arm);
-            };
-            if best.is_none_or(|(_, highest)| bound > highest) {
-                best = Some((arm, bound));
-            }
-        }
-        best.map(|(arm, _)| arm)
+        self.arms.highest(|arm| self.bound(arm))
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
@@ -81,14 +72,14 @@ impl Policy for Ucb {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{Reward, feedback, policy, rng};
+    use crate::bandit::{feedback, policy, rng};
     use proptest::prelude::*;
     use rand::RngExt;
 
     fn ucb(beta: f64, arms: usize) -> Ucb {
         let params = PolicyParams {
-            reward: Reward::Bd,
             beta,
+            ..PolicyParams::default()
         };
         Ucb::new(&params, arms)
     }

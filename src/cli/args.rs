@@ -4,11 +4,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use metasd::audit::DEFAULT_MAX_GAP;
-use metasd::bandit::PolicySpec;
+use metasd::bandit::{PolicySpec, Reward};
 use metasd::llama::WeightType;
+use metasd::sim::{Arm, DEFAULT_SPREAD};
 
 use super::options::{
-    ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, positive,
+    ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, TuningArgs, positive,
 };
 
 /// Multi-drafter speculative decoding on llama.cpp: several small drafters speculate for one
@@ -42,6 +43,8 @@ pub enum Command {
     Quantize(QuantizeArgs),
     /// Check on this machine that speculation leaves the text as it is
     Audit(AuditArgs),
+    /// Play the policies on scripted drafters and print their regret; no model is loaded
+    Simulate(SimulateArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -196,6 +199,76 @@ pub struct AuditArgs {
     pub models: ModelArgs,
     #[command(flatten)]
     pub speculation: SpeculationArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --horizon, seq-halving gets for each budget the rounds that it \
+                        takes on average over the arms."
+)]
+pub struct SimulateArgs {
+    /// Simulate drafters that are scripted with --arms
+    #[arg(long, required = true, help_heading = "Simulation")]
+    pub synthetic: bool,
+
+    /// The drafters' agreements with the target, each the chance that a drafted token is accepted:
+    /// 0.7, or 0.7/0.4 for one that changes in the middle (more parts likewise), or 0.7..0.4 for
+    /// one that drifts
+    #[arg(long, value_name = "ARMS", value_delimiter = ',')]
+    #[arg(default_value = "0.4,0.55,0.7", allow_negative_numbers = true)]
+    #[arg(help_heading = "Simulation")]
+    pub arms: Vec<Arm>,
+
+    /// How much agreement varies from position to position: 0 not at all, towards 1 all or none
+    #[arg(long, value_name = "SPREAD", default_value_t = DEFAULT_SPREAD)]
+    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
+    pub spread: f64,
+
+    /// Policies to play; fixed:0 is the first arm alone [default: all but fixed:NAME and off]
+    #[arg(
+        long,
+        value_name = "POLICIES",
+        value_delimiter = ',',
+        help_heading = "Simulation"
+    )]
+    pub policies: Vec<PolicySpec>,
+
+    /// What they are rewarded for
+    #[arg(long, value_name = "REWARDS", value_delimiter = ',')]
+    #[arg(default_value = "bd,be", help_heading = "Simulation")]
+    pub rewards: Vec<Reward>,
+
+    /// Token budgets of a query
+    #[arg(long, value_name = "TOKENS", value_delimiter = ',', value_parser = positive)]
+    #[arg(default_value = "128,256,512,1024,2048,4096,8192,16384")]
+    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
+    pub tokens: Vec<usize>,
+
+    /// Queries for each policy, reward and budget
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = positive)]
+    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
+    pub runs: usize,
+
+    /// Tokens drafted in a round
+    #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
+    #[arg(default_value_t = 5, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Simulation")]
+    pub spec_draft_n_max: usize,
+
+    /// Seed of all random numbers; -1 for a random one
+    #[arg(short, long, value_name = "SEED", default_value_t = 1)]
+    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
+    pub seed: i64,
+
+    /// Print a JSON object with all results as the last line of the output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+
+    /// Draw regret over tokens to this SVG file
+    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
+    pub plot: Option<PathBuf>,
+    #[command(flatten)]
+    pub tuning: TuningArgs,
 }
 
 /// Where a single prompt comes from.

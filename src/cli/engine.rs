@@ -149,9 +149,7 @@ fn session_params(
     if let Some(reward) = args.reward {
         params.policy_params.reward = reward;
     }
-    if let Some(beta) = args.beta {
-        params.policy_params.beta = beta;
-    }
+    args.tuning.apply(&mut params.policy_params);
     if let Some(temperature) = args.reward_temperature {
         params.reward_temperature = temperature;
     }

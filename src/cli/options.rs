@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use metasd::bandit::{PolicySpec, Reward};
+use metasd::bandit::{PolicyParams, PolicySpec, Reward};
 
 /// How a prompt becomes what the model reads.
 #[derive(Debug, Args)]
@@ -95,9 +95,8 @@ pub struct SpeculationArgs {
     #[arg(long, value_name = "REWARD")]
     pub reward: Option<Reward>,
 
-    /// How much metasd-ucb explores [default: the pool's, else 0.07]
-    #[arg(long, value_name = "BETA", allow_negative_numbers = true)]
-    pub beta: Option<f64>,
+    #[command(flatten)]
+    pub tuning: TuningArgs,
 
     /// The temperature at which distributions are compared for the reward [default: the pool's,
     /// else 1]
@@ -108,6 +107,59 @@ pub struct SpeculationArgs {
     #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
     #[arg(value_parser = whole, allow_negative_numbers = true)]
     pub spec_draft_n_max: Option<usize>,
+}
+
+/// What the policies are tuned by, each option named like its field of [`PolicyParams`].
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Speculation")]
+pub struct TuningArgs {
+    /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07]
+    #[arg(long, value_name = "BETA", allow_negative_numbers = true)]
+    pub beta: Option<f64>,
+
+    /// Rounds that sw-ucb looks back at [default: the pool's, else 64]
+    #[arg(long, value_name = "ROUNDS", value_parser = positive, allow_negative_numbers = true)]
+    pub window: Option<usize>,
+
+    /// What d-ucb multiplies a round's weight by with each round after it [default: the pool's,
+    /// else 0.98]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    pub discount: Option<f64>,
+
+    /// The share of its rounds that exp3 spreads over all drafters [default: the pool's, else 0.2]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub exploration: Option<f64>,
+
+    /// Rounds over which seq-halving halves the drafters [default: the pool's, else 64]
+    #[arg(long, value_name = "ROUNDS", value_parser = positive, allow_negative_numbers = true)]
+    pub horizon: Option<usize>,
+
+    /// Rounds of each drafter before etc commits to one [default: the pool's, else 3]
+    #[arg(long, value_name = "ROUNDS", value_parser = positive, allow_negative_numbers = true)]
+    pub explore_rounds: Option<usize>,
+
+    /// The share of its rounds in which eps-greedy takes any drafter [default: the pool's, else
+    /// 0.1]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub epsilon: Option<f64>,
+}
+
+impl TuningArgs {
+    /// Puts what is given into `params`.
+    pub fn apply(&self, params: &mut PolicyParams) {
+        fn put<T: Copy>(given: Option<T>, field: &mut T) {
+            if let Some(value) = given {
+                *field = value;
+            }
+        }
+        put(self.beta, &mut params.beta);
+        put(self.window, &mut params.window);
+        put(self.discount, &mut params.discount);
+        put(self.exploration, &mut params.exploration);
+        put(self.horizon, &mut params.horizon);
+        put(self.explore_rounds, &mut params.explore_rounds);
+        put(self.epsilon, &mut params.epsilon);
+    }
 }
 
 /// How tokens are drawn.

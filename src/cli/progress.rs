@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use metasd::llama::ProgressFn;
 
 use super::interrupt;
@@ -47,6 +47,13 @@ impl Progress {
         let result = body();
         bar.finish_and_clear();
         result
+    }
+
+    /// A bar for `total` steps of `what`; it goes when it is dropped.
+    pub fn steps(&self, what: &'static str, total: u64) -> ProgressBar {
+        let bar = self.bar(total, "{msg} {wide_bar} {pos}/{len}");
+        bar.set_message(what);
+        bar.with_finish(ProgressFinish::AndClear)
     }
 
     /// `done` of a prompt's `total` tokens have been read.

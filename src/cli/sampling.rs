@@ -14,14 +14,6 @@ pub fn params(args: &SamplingArgs) -> Result<SamplingParams> {
         ..0 => all,
         _ => u32::try_from(value).unwrap_or(u32::MAX),
     };
-    let seed = match args.seed {
-        -1 => u64::from(rand::random::<u32>()),
-        seed => u64::try_from(seed).map_err(|_| {
-            Error::invalid(format!(
-                "seed is {seed}; it must not be negative, or -1 for a random one"
-            ))
-        })?,
-    };
     let params = SamplingParams {
         temperature: args.temp,
         top_k: count(args.top_k, 0),
@@ -31,10 +23,25 @@ pub fn params(args: &SamplingArgs) -> Result<SamplingParams> {
         frequency_penalty: args.frequency_penalty,
         presence_penalty: args.presence_penalty,
         repeat_last_n: count(args.repeat_last_n, u32::MAX),
-        seed,
+        seed: seed(args.seed)?,
     };
     params.validate()?;
     Ok(params)
+}
+
+/// The seed asked for; -1 draws one.
+///
+/// # Errors
+/// For another negative number.
+pub fn seed(seed: i64) -> Result<u64> {
+    match seed {
+        -1 => Ok(u64::from(rand::random::<u32>())),
+        seed => u64::try_from(seed).map_err(|_| {
+            Error::invalid(format!(
+                "seed is {seed}; it must not be negative, or -1 for a random one"
+            ))
+        }),
+    }
 }
 
 /// The token budget.

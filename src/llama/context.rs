@@ -84,7 +84,8 @@ impl Context {
     /// Makes a context for `model`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a size of zero, [`ErrorKind::OutOfMemory`] when no
+    /// [`ErrorKind::InvalidArgument`] for a size of zero or more threads than ggml works with,
+    /// [`ErrorKind::OutOfMemory`] when no
     /// memory of this machine could hold it, [`ErrorKind::Backend`] with llama.cpp's reason when
     /// it cannot make the context.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
@@ -98,7 +99,16 @@ impl Context {
         };
         let n_ctx = size(params.n_ctx, "ctx-size")?;
         let n_batch = size(params.n_batch.min(params.n_ctx), "batch-size")?;
-        let threads = i32::try_from(size(params.threads, "threads")?).unwrap_or(1);
+        let threads = i32::try_from(params.threads)
+            .ok()
+            .filter(|threads| (1..=ffi::MSD_MAX_THREADS).contains(threads))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "threads is {}; it must be 1 to {}",
+                    params.threads,
+                    ffi::MSD_MAX_THREADS
+                ))
+            })?;
         let max_outputs = size(params.max_outputs.min(params.n_batch), "max_outputs")?;
         check_memory(&model, params.n_ctx)?;
 
@@ -181,13 +191,6 @@ impl Context {
     /// The most tokens in one decode.
     pub fn n_batch(&self) -> usize {
         self.params.n_batch.min(self.params.n_ctx)
-    }
-
-    /// Changes the number of threads of the following decodes.
-    pub fn set_threads(&mut self, threads: usize) {
-        let threads = i32::try_from(threads.max(1)).unwrap_or(1);
-        // SAFETY: the context is valid and exclusively borrowed.
-        unsafe { ffi::llama_set_n_threads(self.raw.as_ptr(), threads, threads) };
     }
 
     /// Decodes `tokens` at the end of the sequence, at most [`Self::n_batch`] of them.

@@ -1,0 +1,231 @@
+//! `sw-ucb`: an upper confidence bound that forgets all but the last rounds.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+
+use crate::bandit::arms::Arms;
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
+use crate::error::Result;
+use crate::types::ArmId;
+
+/// Garivier & Moulines' 2B·√(T ln T / Υ) for a query of T = 200 rounds in which the best arm
+/// changes once (Υ = 1) is 65.
+pub(super) const DEFAULT_WINDOW: usize = 64;
+
+/// SW-UCB (Garivier & Moulines 2011, *On upper-confidence bound policies for switching bandit
+/// problems*, §2.2).
+///
+/// The available arms that have no round among the last `w`, in order; then the arm of the
+/// largest `mean_i + β·√(2 ln min(t, w) / n_i)`, where `mean_i` and `n_i` are the mean reward
+/// and the number of the arm's rounds among the last `w` rounds of all arms, and `t` is the
+/// rounds of all arms, since the last reset. This is the paper's `B·√(ξ ln min(t, w) / n_i)`
+/// with `B√ξ = β√2`. Ties go to the lowest arm. Rounds of an arm that has retired since still
+/// take their places in the window.
+///
+/// Every arm is thus tried at least once in about `w` rounds, however bad it was.
+///
+/// Draws no randomness.
+#[derive(Clone, Debug)]
+pub struct SlidingWindow {
+    arms: Arms,
+    beta: f64,
+    window: usize,
+    /// The rounds in the window, oldest first.
+    rounds: VecDeque<(ArmId, f64)>,
+    /// What they come to for each arm.
+    tallies: Vec<Tally>,
+}
+
+#[derive(Clone, Copy, Default, Debug)]
+struct Tally {
+    pulls: u64,
+    sum: f64,
+}
+
+impl SlidingWindow {
+    pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
+        Self {
+            arms: Arms::new(params.reward, arms),
+            beta: params.beta,
+            window: params.window,
+            rounds: VecDeque::new(),
+            tallies: vec![Tally::default(); arms],
+        }
+    }
+
+    /// The upper bound of an arm with a round in the window.
+    fn bound(&self, arm: ArmId) -> Option<f64> {
+        let Tally { pulls, sum } = self.tallies[arm.0];
+        if pulls == 0 {
+            return None;
+        }
+        let n = pulls as f64;
+        let t = self.rounds.len() as f64;
+        Some(sum / n + self.beta * (2.0 * t.ln() / n).sqrt())
+    }
+
+    fn forget_oldest(&mut self) {
+        if let Some((arm, reward)) = self.rounds.pop_front() {
+            let tally = &mut self.tallies[arm.0];
+            tally.pulls -= 1;
+            // Rounding errors of the subtractions must not outlive the rounds.
+            tally.sum = match tally.pulls {
+                0 => 0.0,
+                _ => tally.sum - reward,
+            };
+        }
+    }
+}
+
+impl Policy for SlidingWindow {
+    fn name(&self) -> String {
+        "sw-ucb".to_owned()
+    }
+
+    fn reset(&mut self, arms: usize) {
+        self.arms.reset(arms);
+        self.rounds.clear();
+        self.tallies.clear();
+        self.tallies.resize(arms, Tally::default());
+    }
+
+    fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
+        self.arms.highest(|arm| self.bound(arm))
+    }
+
+    fn observe(&mut self, feedback: &Feedback) -> Result<()> {
+        if let Some(reward) = self.arms.observe(feedback)? {
+            self.rounds.push_back((feedback.arm, reward));
+            let tally = &mut self.tallies[feedback.arm.0];
+            tally.pulls += 1;
+            tally.sum += reward;
+            if self.rounds.len() > self.window {
+                self.forget_oldest();
+            }
+        }
+        Ok(())
+    }
+
+    fn retire(&mut self, arm: ArmId) {
+        self.arms.retire(arm);
+    }
+
+    fn state(&self) -> PolicyState {
+        self.arms.state(self.name(), |arm| self.bound(arm))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bandit::{MEANS, change, feedback, rng, share};
+
+    fn sw_ucb(beta: f64, window: usize, arms: usize) -> SlidingWindow {
+        let params = PolicyParams {
+            beta,
+            window,
+            ..PolicyParams::default()
+        };
+        SlidingWindow::new(&params, arms)
+    }
+
+    fn observe(policy: &mut SlidingWindow, rounds: &[(usize, f64)]) {
+        for &(arm, reward) in rounds {
+            policy.observe(&feedback(arm, reward)).unwrap();
+        }
+    }
+
+    fn select(policy: &mut SlidingWindow) -> Option<usize> {
+        policy.select(&mut rng(0)).map(|arm| arm.0)
+    }
+
+    fn index(policy: &SlidingWindow, arm: usize) -> Option<f64> {
+        policy.state().arms[arm].index
+    }
+
+    #[test]
+    fn the_bounds_are_those_computed_by_hand() {
+        let mut policy = sw_ucb(0.5, 3, 2);
+        observe(&mut policy, &[(0, 0.8), (1, 0.4), (0, 0.6), (0, 0.2)]);
+        // The window holds 0.4 of arm 1, then 0.6 and 0.2 of arm 0:
+        // 0.4 + 0.5·√(2 ln 3 / 2) and 0.4 + 0.5·√(2 ln 3 / 1)
+        assert!((index(&policy, 0).unwrap() - 0.924_073_5).abs() < 1e-6);
+        assert!((index(&policy, 1).unwrap() - 1.141_151_9).abs() < 1e-6);
+        assert_eq!(select(&mut policy), Some(1));
+        let state = policy.state();
+        assert_eq!((state.t, state.arms[0].pulls), (4, 3));
+    }
+
+    #[test]
+    fn an_arm_whose_last_round_has_left_the_window_is_tried_again() {
+        let mut policy = sw_ucb(0.1, 2, 2);
+        observe(&mut policy, &[(0, 0.9), (1, 0.1), (0, 0.9)]);
+        assert_eq!(select(&mut policy), Some(0));
+        observe(&mut policy, &[(0, 0.9)]);
+        assert_eq!(index(&policy, 1), None);
+        assert_eq!(select(&mut policy), Some(1));
+    }
+
+    #[test]
+    fn a_window_of_one_round_takes_turns() {
+        let mut policy = sw_ucb(0.1, 1, 2);
+        let selected: Vec<_> = (0..6)
+            .map(|_| {
+                let arm = select(&mut policy).unwrap();
+                observe(&mut policy, &[(arm, 0.5)]);
+                arm
+            })
+            .collect();
+        assert_eq!(selected, [0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn rounds_of_a_retired_arm_keep_their_places_in_the_window() {
+        let mut policy = sw_ucb(0.1, 3, 3);
+        observe(&mut policy, &[(0, 0.5), (1, 0.9), (1, 0.9)]);
+        policy.retire(ArmId(1));
+        assert_eq!(select(&mut policy), Some(2));
+        observe(&mut policy, &[(2, 0.4)]);
+        // The first round, of arm 0, was pushed out.
+        assert_eq!(select(&mut policy), Some(0));
+    }
+
+    #[test]
+    fn ties_go_to_the_lowest_arm_and_more_arms_than_rounds_are_tried_in_order() {
+        let mut policy = sw_ucb(0.1, 50, 3);
+        observe(&mut policy, &[(2, 0.5), (1, 0.5), (0, 0.5)]);
+        assert_eq!(select(&mut policy), Some(0));
+        policy.reset(100);
+        for round in 0..20 {
+            assert_eq!(select(&mut policy), Some(round));
+            observe(&mut policy, &[(round, 1.0)]);
+        }
+    }
+
+    #[test]
+    fn sums_stay_exact_enough_over_many_rounds() {
+        let mut policy = sw_ucb(0.0, 7, 1);
+        for round in 0..100_000 {
+            observe(&mut policy, &[(0, f64::from(round % 10) / 10.0)]);
+        }
+        // The last seven rewards are 0.3 to 0.9.
+        assert!((index(&policy, 0).unwrap() - 0.6).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_best_of_four_noisy_arms_gets_most_rounds() {
+        let params = PolicyParams::default();
+        let share = share(("sw-ucb", &params), &|_| &MEANS, 0..500, 2);
+        assert!(share > 0.7, "{share}");
+    }
+
+    #[test]
+    fn a_new_best_arm_is_followed_sooner_than_by_metasd_ucb() {
+        let params = PolicyParams::default();
+        let share = |policy| share((policy, &params), &change, 350..600, 1);
+        let (forgetting, stationary) = (share("sw-ucb"), share("metasd-ucb"));
+        assert!(forgetting > 0.75, "{forgetting}");
+        assert!(forgetting > stationary + 0.15, "{forgetting} {stationary}");
+    }
+}
