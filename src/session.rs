@@ -27,6 +27,10 @@ use statistics::milliseconds;
 /// The most tokens drafted in a round unless asked otherwise.
 pub const DEFAULT_N_MAX: usize = 5;
 
+/// Prompt tokens decoded between two looks at whether to stop: as many as llama.cpp computes at
+/// once, so that larger steps would not be faster.
+const PROMPT_STEP: usize = 512;
+
 /// What holds for every generation of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionParams {
@@ -382,7 +386,7 @@ impl Session {
             done,
             total: pending.len(),
         });
-        for chunk in pending.chunks(self.target.batch_size()) {
+        for chunk in pending.chunks(self.target.batch_size().min(PROMPT_STEP)) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Error::new(
                     ErrorKind::Cancelled,
@@ -419,10 +423,16 @@ impl std::fmt::Debug for Session {
 
 fn check_n_max(n_max: usize, target: &dyn Target) -> Result<()> {
     let most = target.max_outputs().saturating_sub(1);
+    if most == 0 {
+        return Err(Error::invalid(
+            "the target's context and batch hold a single token; speculation needs at least 2 \
+             (--ctx-size, --batch-size)",
+        ));
+    }
     if n_max == 0 || n_max > most {
         return Err(Error::invalid(format!(
             "spec-draft-n-max is {n_max}; it must be 1 to {most}, so that a draft and the token \
-             before it fit one batch"
+             before it fit one batch (--batch-size) and the context (--ctx-size)"
         )));
     }
     Ok(())

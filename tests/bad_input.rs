@@ -489,7 +489,7 @@ fn mistakes_in_a_pool_file_are_reported_with_file_line_and_field() {
     }
     let mut missing = metasd();
     missing.args(["run", "-p", "Hi", "--pool", "no-such-pool.toml"]);
-    fails(&mut missing, 1, &["no-such-pool.toml"]);
+    fails(&mut missing, 2, &["no-such-pool.toml"]);
 }
 
 #[test]
@@ -585,4 +585,36 @@ fn a_chat_line_that_is_no_text_is_named() {
     let mut command = on_model("chat");
     command.args(["-n", "1"]).write_stdin(&b"Hi\n\xff\n"[..]);
     fails(&mut command, 1, &["line 2 is not UTF-8"]);
+}
+
+#[test]
+fn a_trace_does_not_take_the_place_of_the_model_it_is_about() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let copy = folder.path().join("model.gguf");
+    let size = std::fs::copy(model(), &copy).expect("a copy");
+    let mut command = metasd();
+    command.args(["run", "-p", "Hi", "-n", "2", "-c", "256", "-t", "1", "-m"]);
+    command.arg(&copy).arg("--trace").arg(&copy);
+    fails(&mut command, 2, &["--trace", "model.gguf", "in use"]);
+    assert_eq!(std::fs::metadata(&copy).expect("it is there").len(), size);
+}
+
+#[test]
+fn a_model_is_not_written_over_what_is_no_file() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let there = folder.path().join("there");
+    std::fs::create_dir(&there).expect("a folder");
+    let mut command = metasd();
+    command.arg("quantize").arg(model()).arg(&there).arg("Q4_0");
+    fails(&mut command, 2, &["there", "no regular file"]);
+    let left = std::fs::read_dir(folder.path()).expect("readable").count();
+    assert_eq!(left, 1, "nothing is left beside it");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_device_is_no_model() {
+    let mut command = metasd();
+    command.args(["run", "-p", "Hi", "-m", "/dev/zero"]);
+    fails(&mut command, 1, &["/dev/zero", "no regular file"]);
 }

@@ -1,5 +1,6 @@
 //! From what the user wrote to the tokens that the model reads.
 
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -9,6 +10,9 @@ use metasd::{Error, Result, TokenId};
 use super::args::PromptSource;
 use super::options::TemplateArgs;
 use super::warn;
+
+/// No prompt file is read further; a device may have no end.
+const MAX_BYTES: u64 = 64 << 20;
 
 /// The prompt's text.
 ///
@@ -28,19 +32,30 @@ pub fn read(source: &PromptSource) -> Result<String> {
     Ok(text)
 }
 
+fn read_all(mut from: impl Read, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    from.read_to_end(bytes).map(|_| ())
+}
+
 /// The text of a file (`-`: of standard input) without the newline that ends its last line.
 ///
 /// # Errors
 /// When it cannot be read or is not UTF-8.
 pub fn read_file(path: &Path) -> Result<String> {
-    let (bytes, name) = if path == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        (read.map(|_| bytes), Path::new("standard input"))
+    let mut bytes = Vec::new();
+    let (read, name) = if path == Path::new("-") {
+        let input = std::io::stdin().lock().take(MAX_BYTES + 1);
+        (read_all(input, &mut bytes), Path::new("standard input"))
     } else {
-        (std::fs::read(path), path)
+        let file = File::open(path).map(|file| file.take(MAX_BYTES + 1));
+        (file.and_then(|file| read_all(file, &mut bytes)), path)
     };
-    let bytes = bytes.map_err(|error| Error::io("cannot read", name, error))?;
+    read.map_err(|error| Error::io("cannot read", name, error))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Error::invalid(format!(
+            "{} is larger than 64 MiB; no context holds such a prompt",
+            name.display()
+        )));
+    }
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let byte = error.as_bytes().get(offset).copied().unwrap_or_default();

@@ -36,6 +36,22 @@ impl Trace {
         })
     }
 
+    /// Checks that the trace does not take the place of `file`, which is read.
+    ///
+    /// # Errors
+    /// When the two are one file.
+    pub fn check_apart(&self, file: &Path) -> Result<()> {
+        let trace = self.path.canonicalize();
+        let same = trace.is_ok_and(|trace| file.canonicalize().is_ok_and(|file| file == trace));
+        if same {
+            return Err(Error::invalid(format!(
+                "--trace {} would replace a file that is in use; name another",
+                self.path.display()
+            )));
+        }
+        Ok(())
+    }
+
     /// Begins the trace, in place of what the file held.
     pub fn begin(&mut self) {
         // Only a regular file has a length; a pipe or a device has none to lose.
@@ -104,6 +120,16 @@ mod tests {
             .map(|line| line["round"].as_u64().expect("a number"))
             .collect();
         assert_eq!(rounds, [1, 2]);
+    }
+
+    #[test]
+    fn a_file_that_is_read_is_not_replaced() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let other = tempfile::NamedTempFile::new().expect("a temporary file");
+        let trace = Trace::open(file.path()).expect("writable");
+        trace.check_apart(other.path()).expect("another file");
+        let error = trace.check_apart(file.path()).expect_err("the same file");
+        assert_eq!(error.exit_code(), 2);
     }
 
     #[cfg(target_os = "linux")]

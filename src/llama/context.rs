@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::backend::{self, capture_errors, reason};
@@ -74,6 +75,7 @@ pub struct Context {
     first: usize,
     rows: usize,
     decode_time: Duration,
+    _reservation: Reservation,
 }
 
 // SAFETY: a llama_context has no thread affinity; `Context` is not `Sync`, and every call that
@@ -110,7 +112,7 @@ impl Context {
                 ))
             })?;
         let max_outputs = size(params.max_outputs.min(params.n_batch), "max_outputs")?;
-        check_memory(&model, params.n_ctx)?;
+        let reservation = Reservation::new(&model, params.n_ctx)?;
 
         // SAFETY: returns a plain struct.
         let mut raw = unsafe { ffi::llama_context_default_params() };
@@ -163,6 +165,7 @@ impl Context {
             first: 0,
             rows: 0,
             decode_time: Duration::ZERO,
+            _reservation: reservation,
         };
         context.warm_up()?;
         Ok(context)
@@ -410,27 +413,44 @@ impl Context {
     }
 }
 
-/// Refuses a context that no memory of this machine can hold. llama.cpp would try, and the
-/// operating system would end the process.
-fn check_memory(model: &Model, n_ctx: usize) -> Result<()> {
-    /// What llama.cpp keeps for a position beside its keys and values, roughly.
-    const CELL_BYTES: u64 = 64;
-    let needed = (model.kv_bytes_per_token() + CELL_BYTES).saturating_mul(n_ctx as u64);
-    let memory = backend::total_memory();
-    if needed <= memory {
-        return Ok(());
+/// Memory promised to the contexts of this process.
+#[derive(Debug)]
+struct Reservation(u64);
+
+static RESERVED: AtomicU64 = AtomicU64::new(0);
+
+impl Reservation {
+    /// Refuses a context that the memory of this machine cannot hold beside those there are.
+    /// llama.cpp would try, and the operating system would end the process.
+    fn new(model: &Model, n_ctx: usize) -> Result<Self> {
+        /// What llama.cpp keeps for a position beside its keys and values, roughly.
+        const CELL_BYTES: u64 = 64;
+        let needed = (model.kv_bytes_per_token() + CELL_BYTES).saturating_mul(n_ctx as u64);
+        let memory = backend::total_memory();
+        let reserved = RESERVED.load(Ordering::Relaxed);
+        if needed <= memory.saturating_sub(reserved) {
+            RESERVED.fetch_add(needed, Ordering::Relaxed);
+            return Ok(Self(needed));
+        }
+        let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+        Err(Error::new(
+            ErrorKind::OutOfMemory,
+            format!(
+                "a context of {n_ctx} tokens for {} needs about {:.1} GiB; this machine has {:.1}, \
+                 of which other contexts have {:.1}; lower ctx-size",
+                model.path().display(),
+                gib(needed),
+                gib(memory),
+                gib(reserved)
+            ),
+        ))
     }
-    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    Err(Error::new(
-        ErrorKind::OutOfMemory,
-        format!(
-            "a context of {n_ctx} tokens for {} needs about {:.1} GiB, this machine has {:.1}; \
-             lower ctx-size",
-            model.path().display(),
-            gib(needed),
-            gib(memory)
-        ),
-    ))
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        RESERVED.fetch_sub(self.0, Ordering::Relaxed);
+    }
 }
 
 impl KvCache for Context {

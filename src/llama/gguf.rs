@@ -4,7 +4,10 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use llama_cpp_2::gguf::GgufContext;
+
 use crate::error::{Error, ErrorKind, Result};
+use crate::ffi;
 
 /// The four bytes every GGUF file starts with.
 const MAGIC: [u8; 4] = *b"GGUF";
@@ -21,14 +24,19 @@ pub(super) fn check_header(path: &Path) -> Result<u64> {
             format!("{} is not a GGUF model: {what}", path.display()),
         )
     };
-    let mut file =
-        File::open(path).map_err(|error| Error::io("cannot open the model", path, error))?;
-    let metadata = file
-        .metadata()
-        .map_err(|error| Error::io("cannot read the model", path, error))?;
+    // Looked at before it is opened: opening a pipe waits for whoever writes to it.
+    let metadata =
+        std::fs::metadata(path).map_err(|error| Error::io("cannot open the model", path, error))?;
     if metadata.is_dir() {
         return Err(invalid("it is a folder".into()));
     }
+    if !metadata.is_file() {
+        return Err(invalid(
+            "it is no regular file, which llama.cpp maps into memory".into(),
+        ));
+    }
+    let mut file =
+        File::open(path).map_err(|error| Error::io("cannot open the model", path, error))?;
     let mut magic = Vec::new();
     file.by_ref()
         .take(4)
@@ -44,6 +52,41 @@ pub(super) fn check_header(path: &Path) -> Result<u64> {
         )));
     }
     Ok(metadata.len())
+}
+
+/// Transformer blocks according to the file's metadata, if it names them.
+///
+/// # Errors
+/// [`ErrorKind::InvalidModel`] when the metadata cannot be read, or names a number of blocks with
+/// which llama.cpp would end the process.
+pub(super) fn block_count(path: &Path) -> Result<Option<u32>> {
+    /// llama.cpp's own limit.
+    const MAX_BLOCKS: u32 = 512;
+    let unknown = |what: &str| {
+        Error::new(
+            ErrorKind::InvalidModel,
+            format!("{} cannot be loaded: {what}", path.display()),
+        )
+    };
+    let file = GgufContext::from_file(path)
+        .ok_or_else(|| unknown("its metadata is cut short or damaged"))?;
+    let architecture = file.find_key("general.architecture");
+    let architecture = (architecture >= 0 && file.kv_type(architecture) == ffi::GGUF_TYPE_STRING)
+        .then(|| file.val_str(architecture))
+        .flatten()
+        .ok_or_else(|| unknown("its metadata names no general.architecture"))?;
+    let key = format!("{architecture}.block_count");
+    let count = file.find_key(&key);
+    if count < 0 || file.kv_type(count) != ffi::GGUF_TYPE_UINT32 {
+        return Ok(None);
+    }
+    let count = file.val_u32(count);
+    if !(1..=MAX_BLOCKS).contains(&count) {
+        return Err(unknown(&format!(
+            "{key} is {count}; it must be 1 to {MAX_BLOCKS}"
+        )));
+    }
+    Ok(Some(count))
 }
 
 #[cfg(test)]

@@ -68,6 +68,7 @@ impl Model {
     ) -> Result<Arc<Self>> {
         let backend = backend::init();
         let file_size = gguf::check_header(path)?;
+        gguf::block_count(path)?;
         let mut raw_params = LlamaModelParams::default();
         if let Some(layers) = params.gpu_layers {
             raw_params = raw_params.with_n_gpu_layers(layers);
@@ -138,7 +139,8 @@ impl Model {
 
     /// Transformer blocks.
     pub fn n_layer(&self) -> u32 {
-        self.inner.n_layer()
+        // SAFETY: the model is valid; here and below the call reads a number.
+        count(unsafe { ffi::llama_model_n_layer(self.raw()) })
     }
 
     /// Width of the hidden state.
@@ -158,14 +160,22 @@ impl Model {
 
     /// Bytes of keys and values of one position in the KV cache, in 16-bit floats.
     pub fn kv_bytes_per_token(&self) -> u64 {
-        let heads = u64::from(self.inner.n_head().max(1));
-        let head_size = self.n_embd() as u64 / heads;
-        u64::from(self.n_layer()) * u64::from(self.inner.n_head_kv()) * head_size * 2 * 2
+        // SAFETY: as above.
+        let (heads, kv_heads) = unsafe {
+            (
+                count(ffi::llama_model_n_head(self.raw())).max(1),
+                count(ffi::llama_model_n_head_kv(self.raw())),
+            )
+        };
+        let head_size = self.n_embd() as u64 / u64::from(heads);
+        (u64::from(self.n_layer()) * u64::from(kv_heads)).saturating_mul(head_size * 2 * 2)
     }
 
     /// The longest context the model was trained for, in tokens.
+    /// 0 when the file makes no sense of it.
     pub fn n_ctx_train(&self) -> usize {
-        self.inner.n_ctx_train() as usize
+        // SAFETY: as above.
+        count(unsafe { ffi::llama_model_n_ctx_train(self.raw()) }) as usize
     }
 
     /// Whether its memory can be cut back to any position, as speculation needs.
@@ -278,6 +288,11 @@ impl Model {
         // reading a pointer.
         unsafe { *std::ptr::from_ref(&self.inner).cast::<*mut ffi::llama_model>() }
     }
+}
+
+/// A number out of a file's metadata, where a negative one stands for nonsense.
+fn count(number: i32) -> u32 {
+    u32::try_from(number).unwrap_or(0)
 }
 
 impl std::fmt::Debug for Model {

@@ -1,7 +1,7 @@
 //! Writing a model with other weights: another type, or fewer layers.
 
 use std::ffi::CString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::backend::{self, capture_errors, reason};
@@ -85,18 +85,14 @@ pub fn quantize(input: &Path, output: &Path, params: &QuantizeParams) -> Result<
     gguf::check_header(input)?;
     check_layers(input, &params.prune_layers)?;
 
-    let folder = match output.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let name = output
-        .file_name()
-        .ok_or_else(|| Error::invalid(format!("{} names no file", output.display())))?;
-    let part = folder.join(format!(
-        ".{}.part-{}",
-        name.to_string_lossy(),
-        std::process::id()
-    ));
+    if params.threads > ffi::MSD_MAX_THREADS as usize {
+        return Err(Error::invalid(format!(
+            "threads is {}; it must be at most {}",
+            params.threads,
+            ffi::MSD_MAX_THREADS
+        )));
+    }
+    let part = part_beside(output)?;
     let path = |path: &Path| {
         path.to_str()
             .and_then(|path| CString::new(path).ok())
@@ -104,7 +100,7 @@ pub fn quantize(input: &Path, output: &Path, params: &QuantizeParams) -> Result<
     };
     let (from, to) = (path(input)?, path(&part)?);
     // Found out here, with its reason: llama.cpp would only say that it failed.
-    std::fs::File::create(&part).map_err(|error| Error::io("cannot write", &part, error))?;
+    std::fs::File::create(&part).map_err(|error| Error::io("cannot write", output, error))?;
     let prune: Vec<i32> = params
         .prune_layers
         .iter()
@@ -138,14 +134,41 @@ pub fn quantize(input: &Path, output: &Path, params: &QuantizeParams) -> Result<
             ),
         ));
     }
-    std::fs::rename(&part, output).map_err(|error| Error::io("cannot write", output, error))
+    std::fs::rename(&part, output).map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        Error::io("cannot write", output, error)
+    })
+}
+
+/// Where the file is written until it is complete, in the folder of `output`.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] when `output` names no file, or something there that is none.
+fn part_beside(output: &Path) -> Result<PathBuf> {
+    let name = output
+        .file_name()
+        .ok_or_else(|| Error::invalid(format!("{} names no file", output.display())))?;
+    // Renaming onto it would replace a device or a link by a file.
+    if std::fs::symlink_metadata(output).is_ok_and(|there| !there.is_file()) {
+        return Err(Error::invalid(format!(
+            "{} is there and no regular file; name another output",
+            output.display()
+        )));
+    }
+    let part = format!(".{}.part-{}", name.to_string_lossy(), std::process::id());
+    Ok(output.with_file_name(part))
 }
 
 fn check_layers(input: &Path, prune: &[u32]) -> Result<()> {
     if prune.is_empty() {
         return Ok(());
     }
-    let layers = layer_count(input)?;
+    let layers = gguf::block_count(input)?.ok_or_else(|| {
+        Error::new(
+            ErrorKind::InvalidModel,
+            format!("{} does not say how many layers it has", input.display()),
+        )
+    })?;
     if let Some(layer) = prune.iter().find(|&&layer| layer >= layers) {
         return Err(Error::invalid(format!(
             "--prune-layers names layer {layer}; {} has layers 0 to {}",
@@ -160,28 +183,6 @@ fn check_layers(input: &Path, prune: &[u32]) -> Result<()> {
         return Err(Error::invalid("--prune-layers would leave no layer"));
     }
     Ok(())
-}
-
-/// Transformer blocks according to the file's metadata.
-fn layer_count(path: &Path) -> Result<u32> {
-    let unknown = |what: &str| {
-        Error::new(
-            ErrorKind::InvalidModel,
-            format!("{}: {what}", path.display()),
-        )
-    };
-    let file = llama_cpp_2::gguf::GgufContext::from_file(path)
-        .ok_or_else(|| unknown("its metadata cannot be read"))?;
-    let architecture = file.find_key("general.architecture");
-    let architecture = (architecture >= 0)
-        .then(|| file.val_str(architecture))
-        .flatten()
-        .ok_or_else(|| unknown("no general.architecture"))?;
-    let count = file.find_key(&format!("{architecture}.block_count"));
-    if count < 0 || file.kv_type(count) != ffi::GGUF_TYPE_UINT32 {
-        return Err(unknown("no block_count"));
-    }
-    Ok(file.val_u32(count))
 }
 
 #[cfg(test)]
