@@ -40,6 +40,8 @@ fn main() {
     }
     shim.compile("metasd_shim");
 
+    link_shared_libraries();
+
     let bindings = bindgen::Builder::default()
         .header("vendor/shim.h")
         .clang_args(
@@ -60,6 +62,25 @@ fn main() {
     bindings
         .write_to_file(&out)
         .unwrap_or_else(|error| stop(&format!("{}: {error}", out.display())));
+}
+
+/// With `dynamic-backends` llama.cpp is a set of shared libraries: they are looked for beside the
+/// program, where a distribution puts them, and where this build left them.
+fn link_shared_libraries() {
+    if env::var_os("CARGO_FEATURE_DYNAMIC_BACKENDS").is_none()
+        || env::var_os("CARGO_CFG_UNIX").is_none()
+    {
+        return;
+    }
+    let origin = if variable("CARGO_CFG_TARGET_VENDOR") == "apple" {
+        "@loader_path"
+    } else {
+        "$ORIGIN"
+    };
+    let built = PathBuf::from(variable("DEP_LLAMA_GGML_CMAKE_DIR"));
+    let built = built.parent().unwrap_or(&built).display();
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{origin}");
+    println!("cargo:rustc-link-arg=-Wl,-rpath,{built}");
 }
 
 /// The root of the llama.cpp source, read from the cache that its cmake build left behind.

@@ -34,9 +34,21 @@ pub fn init() -> &'static LlamaBackend {
         // serves as well: the backend is initialised.
         let backend = LlamaBackend::init().unwrap_or(LlamaBackend {});
         #[cfg(feature = "dynamic-backends")]
-        llama_cpp_2::llama_backend::load_backends();
+        load_backends();
         backend
     })
+}
+
+/// Loads the backends where this build left them or, in a program that was handed out, beside it.
+#[cfg(feature = "dynamic-backends")]
+fn load_backends() {
+    llama_cpp_2::llama_backend::load_backends();
+    // SAFETY: both calls only look at ggml's registry and at the program's own folder.
+    unsafe {
+        if ffi::ggml_backend_dev_count() == 0 {
+            ffi::ggml_backend_load_all();
+        }
+    }
 }
 
 /// The version of the llama.cpp that is linked in.
