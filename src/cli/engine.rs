@@ -46,7 +46,9 @@ impl Engine {
     ) -> Result<Self> {
         let mut selection = Selection::new(models, environment)?;
         let mut params = session_params(&selection.session, speculation, models.batch_size)?;
-        if selection.leaves_out {
+        if params.policy == PolicySpec::Off {
+            // No drafter is loaded, so none need be there.
+        } else if selection.leaves_out {
             leave_out_missing(&mut selection);
         } else {
             for index in 0..selection.drafters.len() {
