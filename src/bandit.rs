@@ -88,6 +88,26 @@ fn feedback(arm: usize, reward: f64) -> Feedback {
     }
 }
 
+/// Gives `policy` the `rounds`, each an arm and its reward.
+#[cfg(test)]
+fn observe(policy: &mut dyn Policy, rounds: &[(usize, f64)]) {
+    for &(arm, reward) in rounds {
+        policy.observe(&feedback(arm, reward)).unwrap();
+    }
+}
+
+/// The arms of `rounds` rounds when arm `i` always gives `rewards[i]`.
+#[cfg(test)]
+fn play(policy: &mut dyn Policy, rewards: &[f64], rounds: usize) -> Vec<usize> {
+    (0..rounds)
+        .map(|_| {
+            let ArmId(arm) = policy.select(&mut rng(0)).unwrap();
+            policy.observe(&feedback(arm, rewards[arm])).unwrap();
+            arm
+        })
+        .collect()
+}
+
 /// The policy `spec` with default parameters, on drafters named `d0`, `d1`, …
 #[cfg(test)]
 fn policy(spec: &str, arms: usize) -> Box<dyn Policy> {

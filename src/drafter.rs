@@ -9,7 +9,7 @@ use std::time::Duration;
 pub use model::{ModelDrafter, ModelDrafterParams};
 pub use ngram::{NgramDrafter, NgramParams};
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 
 use crate::align::Proposal;
 use crate::dist::Dist;
@@ -128,7 +128,7 @@ impl Draft {
     /// Takes a drafter's raw logits for the next position and returns them as they are kept: in
     /// the target's vocabulary. Where the two differ by padding, what the drafter lacks counts as
     /// −∞ and what it has too much is left out.
-    pub fn stage_row(&mut self, logits: &[f32]) -> &[f32] {
+    fn stage_row(&mut self, logits: &[f32]) -> &[f32] {
         let start = self.used_rows * self.n_vocab;
         let end = start + self.n_vocab;
         if self.rows.len() < end {
@@ -146,7 +146,7 @@ impl Draft {
     ///
     /// # Panics
     /// If no row was staged since the last token.
-    pub fn push_staged(&mut self, token: TokenId, dist: Dist) {
+    fn push_staged(&mut self, token: TokenId, dist: Dist) {
         assert!(
             self.rows.len() >= (self.used_rows + 1) * self.n_vocab,
             "a row is staged before its token"
@@ -155,6 +155,25 @@ impl Draft {
         self.dists.push(dist);
         self.row_of.push(Some(self.used_rows));
         self.used_rows += 1;
+    }
+
+    /// Draws the next token from a drafter's raw logits after `chain`, whose past it extends, and
+    /// appends it. A row of another length than the
+    /// target's vocabulary is cut, or taken as −∞ where it ends.
+    ///
+    /// # Errors
+    /// Those of [`SamplerChain::distribution`]; nothing is then appended.
+    pub fn draw(
+        &mut self,
+        logits: &[f32],
+        chain: &mut SamplerChain,
+        rng: &mut dyn Rng,
+    ) -> Result<TokenId> {
+        let dist = chain.distribution(self.stage_row(logits))?;
+        let token = dist.sample(rng.random());
+        chain.accept(token);
+        self.push_staged(token, dist);
+        Ok(token)
     }
 
     /// Appends `token`, proposed with certainty.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 use crate::drafter::{Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -92,12 +92,7 @@ impl Target for ScriptedTarget {
         }
         for (i, &token) in tokens.iter().enumerate() {
             self.held.push(token);
-            let wanted = match outputs {
-                Outputs::None => false,
-                Outputs::Last => i + 1 == tokens.len(),
-                Outputs::All => true,
-            };
-            if wanted {
+            if outputs.include(i, tokens.len()) {
                 self.rows.push((self.script)(&self.held));
             }
         }
@@ -179,14 +174,11 @@ impl Drafter for ScriptedDrafter {
             let token = if self.one_hot {
                 let token = crate::dist::argmax(&logits)?;
                 draft.push_one_hot(token);
+                chain.accept(token);
                 token
             } else {
-                let dist = chain.distribution(draft.stage_row(&logits))?;
-                let token = dist.sample(rng.random());
-                draft.push_staged(token, dist);
-                token
+                draft.draw(&logits, chain, rng)?
             };
-            chain.accept(token);
             text.push(token);
         }
         Ok(DraftTimes::default())

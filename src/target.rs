@@ -52,17 +52,7 @@ impl LlamaTarget {
     /// Those of [`Context::new`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a
     /// model whose memory cannot be rolled back.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
-        if !model.can_roll_back() {
-            return Err(crate::Error::new(
-                crate::ErrorKind::Unsupported,
-                format!(
-                    "{} is a recurrent or hybrid model ({}); its memory cannot be rolled back, \
-                     which speculation needs",
-                    model.path().display(),
-                    model.architecture()
-                ),
-            ));
-        }
+        model.check_rollback()?;
         Ok(Self {
             max_outputs: params.max_outputs.min(params.n_batch).min(params.n_ctx),
             context: Context::new(model, params)?,

@@ -60,7 +60,7 @@ impl Arms {
 
     /// The first available arm that has no `index`, else that of the highest; ties go to the
     /// lowest arm. `None` when no arm is available.
-    pub(super) fn highest(&self, index: impl Fn(ArmId) -> Option<f64>) -> Option<ArmId> {
+    pub(super) fn highest(&self, mut index: impl FnMut(ArmId) -> Option<f64>) -> Option<ArmId> {
         let mut best = None;
         for arm in self.available() {
             let Some(value) = index(arm) else {

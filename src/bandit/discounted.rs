@@ -102,7 +102,7 @@ impl Policy for Discounted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, change, feedback, policy, rng, share};
+    use crate::bandit::{MEANS, change, observe, policy, rng, share};
 
     fn d_ucb(beta: f64, discount: f64, arms: usize) -> Discounted {
         let params = PolicyParams {
@@ -111,12 +111,6 @@ mod tests {
             ..PolicyParams::default()
         };
         Discounted::new(&params, arms)
-    }
-
-    fn observe(policy: &mut dyn Policy, rounds: &[(usize, f64)]) {
-        for &(arm, reward) in rounds {
-            policy.observe(&feedback(arm, reward)).unwrap();
-        }
     }
 
     fn select(policy: &mut dyn Policy) -> Option<usize> {

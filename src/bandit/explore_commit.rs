@@ -85,7 +85,7 @@ impl Policy for ExploreCommit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, feedback, rng, share};
+    use crate::bandit::{MEANS, play, share};
 
     fn etc(explore_rounds: usize, arms: usize) -> ExploreCommit {
         let params = PolicyParams {
@@ -93,17 +93,6 @@ mod tests {
             ..PolicyParams::default()
         };
         ExploreCommit::new(&params, arms)
-    }
-
-    /// The arms of `rounds` rounds when arm `i` always gives `rewards[i]`.
-    fn play(policy: &mut ExploreCommit, rewards: &[f64], rounds: usize) -> Vec<usize> {
-        (0..rounds)
-            .map(|_| {
-                let ArmId(arm) = policy.select(&mut rng(0)).unwrap();
-                policy.observe(&feedback(arm, rewards[arm])).unwrap();
-                arm
-            })
-            .collect()
     }
 
     #[test]

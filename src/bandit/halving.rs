@@ -129,7 +129,7 @@ impl Policy for Halving {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, feedback, rng, share};
+    use crate::bandit::{MEANS, play, share};
 
     fn halving(horizon: usize, arms: usize) -> Halving {
         let params = PolicyParams {
@@ -137,17 +137,6 @@ mod tests {
             ..PolicyParams::default()
         };
         Halving::new(&params, arms)
-    }
-
-    /// The arms of `rounds` rounds when arm `i` always gives `rewards[i]`.
-    fn play(policy: &mut Halving, rewards: &[f64], rounds: usize) -> Vec<usize> {
-        (0..rounds)
-            .map(|_| {
-                let ArmId(arm) = policy.select(&mut rng(0)).unwrap();
-                policy.observe(&feedback(arm, rewards[arm])).unwrap();
-                arm
-            })
-            .collect()
     }
 
     #[test]

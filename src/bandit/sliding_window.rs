@@ -119,7 +119,7 @@ impl Policy for SlidingWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, change, feedback, rng, share};
+    use crate::bandit::{MEANS, change, observe, rng, share};
 
     fn sw_ucb(beta: f64, window: usize, arms: usize) -> SlidingWindow {
         let params = PolicyParams {
@@ -128,12 +128,6 @@ mod tests {
             ..PolicyParams::default()
         };
         SlidingWindow::new(&params, arms)
-    }
-
-    fn observe(policy: &mut SlidingWindow, rounds: &[(usize, f64)]) {
-        for &(arm, reward) in rounds {
-            policy.observe(&feedback(arm, reward)).unwrap();
-        }
     }
 
     fn select(policy: &mut SlidingWindow) -> Option<usize> {

@@ -54,16 +54,10 @@ impl Policy for Thompson {
         if untried.is_some() {
             return untried;
         }
-        let mut best = None;
-        for arm in self.arms.available() {
+        self.arms.highest(|arm| {
             let normal: f64 = StandardNormal.sample(rng);
-            let mean = self.arms.mean(arm).unwrap_or(0.0);
-            let value = mean + self.deviation(arm) * normal;
-            if best.is_none_or(|(_, highest)| value > highest) {
-                best = Some((arm, value));
-            }
-        }
-        best.map(|(arm, _)| arm)
+            Some(self.arms.mean(arm)? + self.deviation(arm) * normal)
+        })
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
@@ -83,7 +77,7 @@ impl Policy for Thompson {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, feedback, rng, share};
+    use crate::bandit::{MEANS, observe, rng, share};
     use statrs::distribution::{ContinuousCDF, Normal};
 
     fn thompson(beta: f64, arms: usize) -> Thompson {
@@ -92,12 +86,6 @@ mod tests {
             ..PolicyParams::default()
         };
         Thompson::new(&params, arms)
-    }
-
-    fn observe(policy: &mut Thompson, rounds: &[(usize, f64)]) {
-        for &(arm, reward) in rounds {
-            policy.observe(&feedback(arm, reward)).unwrap();
-        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use metasd::llama::{Context, ContextParams, KvCache, Model, ModelParams, Outputs};
 use metasd::pool::{DrafterSource, DrafterSpec, check_vocabulary};
-use metasd::{Error, ErrorKind, Result, TokenId};
+use metasd::{ErrorKind, Result, TokenId};
 
 use super::args::PoolCheckArgs;
 use super::output::Output;
@@ -105,12 +105,7 @@ impl Bench {
         };
         let model = Model::load(path, &ModelParams { gpu_layers }, None)?;
         check_vocabulary(&*self.target, &*model)?;
-        if !model.can_roll_back() {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                "a recurrent or hybrid model cannot be rolled back",
-            ));
-        }
+        model.check_rollback()?;
         let n_ctx = n_ctx.unwrap_or(self.n_ctx);
         let cost = self.cost(model.clone(), n_ctx, threads.unwrap_or(self.threads))?;
         Ok(Row {

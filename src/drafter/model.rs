@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rand::{Rng, RngExt};
+use rand::Rng;
 
 use super::{Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -37,15 +37,7 @@ impl ModelDrafter {
     /// Those of [`Context::new`]; [`ErrorKind::Unsupported`] for a model whose memory cannot be
     /// rolled back.
     pub fn new(model: Arc<Model>, params: ModelDrafterParams) -> Result<Self> {
-        if !model.can_roll_back() {
-            return Err(Error::new(
-                ErrorKind::Unsupported,
-                format!(
-                    "{} is a recurrent or hybrid model; its memory cannot be rolled back",
-                    model.path().display()
-                ),
-            ));
-        }
+        model.check_rollback()?;
         let context = Context::new(
             model,
             &ContextParams {
@@ -126,11 +118,7 @@ impl Drafter for ModelDrafter {
         let pending = self.catch_up(history, max)?;
         let first = started.elapsed();
         for drafted in 0..max {
-            let row = draft.stage_row(self.context.logits(0)?);
-            let dist = chain.distribution(row)?;
-            let token = dist.sample(rng.random());
-            chain.accept(token);
-            draft.push_staged(token, dist);
+            let token = draft.draw(self.context.logits(0)?, chain, rng)?;
             if drafted + 1 == max || self.context.model().is_eog(token) {
                 break;
             }

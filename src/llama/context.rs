@@ -38,6 +38,17 @@ pub enum Outputs {
     All,
 }
 
+impl Outputs {
+    /// Whether position `i` of a decode of `n` tokens yields logits.
+    pub fn include(self, i: usize, n: usize) -> bool {
+        match self {
+            Self::None => false,
+            Self::Last => i + 1 == n,
+            Self::All => true,
+        }
+    }
+}
+
 /// Bytes that a context with its model occupies, as llama.cpp accounts for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryBreakdown {
@@ -236,11 +247,7 @@ impl Context {
 
         self.batch.clear();
         for (i, &token) in tokens.iter().enumerate() {
-            let output = match outputs {
-                Outputs::None => false,
-                Outputs::Last => i + 1 == tokens.len(),
-                Outputs::All => true,
-            };
+            let output = outputs.include(i, tokens.len());
             self.batch.push(token, self.len + i, output);
         }
         let before = self.len;

@@ -153,11 +153,6 @@ impl Model {
         self.inner.n_params()
     }
 
-    /// Bytes of all tensors.
-    pub fn tensor_bytes(&self) -> u64 {
-        self.inner.size()
-    }
-
     /// Bytes of keys and values of one position in the KV cache, in 16-bit floats.
     pub fn kv_bytes_per_token(&self) -> u64 {
         // SAFETY: as above.
@@ -178,14 +173,23 @@ impl Model {
         count(unsafe { ffi::llama_model_n_ctx_train(self.raw()) }) as usize
     }
 
-    /// Whether its memory can be cut back to any position, as speculation needs.
-    pub fn can_roll_back(&self) -> bool {
-        !self.inner.is_recurrent() && !self.inner.is_hybrid()
-    }
-
-    /// A value of the file's metadata.
-    pub fn metadata(&self, key: &str) -> Option<String> {
-        self.inner.meta_val_str(key).ok()
+    /// Checks that its memory can be cut back to any position, as speculation needs.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`] for a recurrent or hybrid model.
+    pub fn check_rollback(&self) -> Result<()> {
+        if !self.inner.is_recurrent() && !self.inner.is_hybrid() {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!(
+                "{} is a recurrent or hybrid model ({}); its memory cannot be rolled back, which \
+                 speculation needs",
+                self.path.display(),
+                self.architecture
+            ),
+        ))
     }
 
     /// The tokens of `text`. `add_special` lets the model add its begin-of-text token;
@@ -236,11 +240,6 @@ impl Model {
     pub fn eos(&self) -> Option<TokenId> {
         let token = self.inner.vocab().eos().0;
         (token >= 0).then_some(TokenId(token))
-    }
-
-    /// Whether the tokenizer puts the begin-of-text token before a text.
-    pub fn adds_bos(&self) -> bool {
-        self.inner.vocab().should_add_bos()
     }
 
     /// Whether the file brings a chat template.
