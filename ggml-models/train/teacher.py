@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Stage 2: the target answers the prompts; its answers and their soft labels become shards.
+
+A shard that exists is never computed again: an interrupted run goes on with the next one.
+"""
+
+import argparse
+import random
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from corpus import DOMAINS, Answer, read_prompts, write_shard
+from gguf_model import Refused
+from target import Target, answer
+
+LABELS = 16
+ROWS = 192
+
+
+def shards(target, domains, prompts_dir: Path, longest: int, seed: int):
+    """(domain, index, token lists): prompts of like length together, because a batch pays for its longest, and the
+    domains and lengths mixed over time, so that an unfinished run is a fair sample of the whole."""
+    work = []
+    for domain in domains:
+        path = prompts_dir / f"{domain}.jsonl"
+        if not path.exists():
+            raise Refused(f"{path}: not there; the prompts stage writes it")
+        chats = [target.chat(prompt) for prompt in read_prompts(path)]
+        chats = sorted((chat for chat in chats if len(chat) <= longest), key=len)
+        batches = [chats[at : at + ROWS] for at in range(0, len(chats), ROWS)]
+        work.append([(domain, index, batch) for index, batch in enumerate(batches)])
+    shuffle = random.Random(seed)
+    for batches in work:
+        shuffle.shuffle(batches)
+    # Each domain spread evenly over the whole run, however many shards it has.
+    order = [(at / len(batches), shard) for batches in work for at, shard in enumerate(batches)]
+    return [shard for _, shard in sorted(order, key=lambda entry: entry[0])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--target", required=True, help="GGUF file of the target")
+    parser.add_argument("--prompts", type=Path, required=True, help="folder with DOMAIN.jsonl")
+    parser.add_argument("--domains", nargs="+", choices=DOMAINS, default=DOMAINS)
+    parser.add_argument("--out", type=Path, required=True, help="folder for the shards")
+    parser.add_argument("--predict", type=int, default=176, help="tokens of an answer at most")
+    parser.add_argument("--longest", type=int, default=700, help="leave out prompts of more tokens")
+    parser.add_argument("--temp", type=float, default=0.0)
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no new shard after so long")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    options = parser.parse_args()
+
+    target = Target(options.target, options.device)
+    options.out.mkdir(parents=True, exist_ok=True)
+    generator = torch.Generator(options.device).manual_seed(options.seed)
+    begun = time.monotonic()
+    for domain, index, batch in shards(target, options.domains, options.prompts, options.longest, options.seed):
+        path = options.out / f"{domain}-{index:04}.npz"
+        if path.exists():
+            continue
+        if time.monotonic() - begun > options.minutes * 60:
+            print("out of time; run again to go on", flush=True)
+            break
+        start = time.monotonic()
+        answers = answer(target, batch, options.predict, LABELS, options.temp, generator)
+        write_shard(
+            path,
+            [
+                Answer(np.array(prompt), np.array(tokens), np.stack(ids), np.stack(log_probs))
+                for prompt, (tokens, ids, log_probs) in zip(batch, answers)
+            ],
+            target.fingerprint,
+        )
+        count = sum(len(tokens) for tokens, _, _ in answers)
+        print(f"{path.name}: {len(batch)} answers, {count} tokens, {count / (time.monotonic() - start):.0f}/s", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Refused as why:
+        sys.exit(f"error: {why}")
