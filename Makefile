@@ -107,6 +107,47 @@ $(DRAFTER_FILES): $(DRAFTER_DIR)/%.gguf: $(DRAFTER_DIR)/.%.spec $(TARGET) | $(BI
 	@echo "quantize: $@" >&2
 	@$(BIN) quantize $(TARGET) $@ $(TYPE_$*) --prune-layers $(PRUNE_$*)
 
+# ---------------------------------------------------------------- training the drafters of the pool
+
+# Nothing of this is needed to build, run or test: the drafters are in ggml-models/drafters. Each stage keeps what it
+# has finished under TRAIN_WORK and goes on from there when it is run again. ggml-models/CARD.md tells what was used.
+TRAIN_WORK    ?= ggml-models/train/work
+TRAIN_PROMPTS ?=
+TRAIN_TEXTS   ?=
+TRAIN_EXCLUDE ?= $(wildcard ggml-models/prompts/*.jsonl)
+TRAIN_TARGET  ?= $(TARGET)
+TRAIN_SHIP    ?= ggml-models/drafters
+BASE_STEPS    ?= 650
+OWN_STEPS     ?= 180
+SPECIALISTS   := code math qa summarization translation
+TRAINED       := $(SPECIALISTS) general
+TRAIN         := ggml-models/train
+TRAIN_PYTHON  := $(TRAIN_WORK)/venv/bin/python -W ignore
+
+.PHONY: drafters train-tools train-prompts train-teacher train-drafters train-export
+drafters: train-export ## train the pool's drafters anew: TRAIN_PROMPTS="folder ..." [TRAIN_TEXTS="folder ..."]
+
+train-tools:
+	@test -x $(TRAIN_WORK)/venv/bin/python || python3 -m venv $(TRAIN_WORK)/venv
+	@$(TRAIN_WORK)/venv/bin/python -m pip install --quiet -r $(TRAIN)/requirements.txt
+
+train-prompts: train-tools
+	@test -n "$(strip $(TRAIN_PROMPTS))" || { echo 'make: TRAIN_PROMPTS is empty; give the folders that hold DOMAIN.jsonl (see ggml-models/CARD.md)' >&2; exit 2; }
+	@$(TRAIN_PYTHON) $(TRAIN)/prompts.py $(TRAIN_PROMPTS) $(TRAIN_EXCLUDE:%=--exclude %) --out $(TRAIN_WORK)/prompts
+
+train-teacher: train-prompts | $(TARGET)
+	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts $(TRAIN_WORK)/prompts --out $(TRAIN_WORK)/answers
+
+train-drafters: train-teacher
+	@set -e; for name in base $(TRAINED); do \
+	  steps=$(OWN_STEPS); if [ $$name = base ]; then steps=$(BASE_STEPS); fi; \
+	  $(TRAIN_PYTHON) $(TRAIN)/train.py $$name --steps $$steps --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/answers \
+	    $(TRAIN_TEXTS:%=--texts %) --out $(TRAIN_WORK)/checkpoints; \
+	done
+
+train-export: train-drafters
+	@$(TRAIN_PYTHON) $(TRAIN)/export.py $(TRAINED) --target $(TRAIN_TARGET) --checkpoints $(TRAIN_WORK)/checkpoints --out $(TRAIN_SHIP)
+
 # One after the other even with -j: each uses all cores, and F32 takes 540 MB.
 $(METASD_CACHE)/$(BASE)-BF16.gguf: | $(METASD_CACHE)/$(BASE)-F32.gguf
 $(METASD_CACHE)/$(BASE)-Q4_0.gguf: | $(METASD_CACHE)/$(BASE)-BF16.gguf
