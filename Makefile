@@ -11,8 +11,8 @@ PROMPT ?= Explain in three sentences why the sky is blue.
 METASD_CACHE ?= ggml-models/cache
 export METASD_CACHE
 
-# Stand-in drafters, made of the target itself, beside its own Q4_0 variant: for each name the layers to leave out and
-# the type of the weights. They give the bandit drafters of different agreement out of one download.
+# Drafters for the tests, made of the target itself, beside its own Q4_0 variant: for each name the layers to leave
+# out and the type of the weights. They agree with it far more than the default pool's, whose files are checked in.
 DRAFTERS := pruned
 PRUNE_pruned := 22,23,24,25
 TYPE_pruned  := Q4_0
@@ -75,7 +75,7 @@ endif
 
 # ---------------------------------------------------------------- models
 
-models: $(TARGET) $(VARIANT_FILES) $(DRAFTER_FILES) ## fetch the target; make its variants and the stand-in drafters
+models: $(TARGET) $(VARIANT_FILES) $(DRAFTER_FILES) ## fetch the target; make its variants and the drafters of the tests
 
 # Asked every time too: fetch.py verifies what is there, at next to no cost once it has seen the file, and leaves it
 # alone. Only a file that it replaced is newer than what was made from it.
@@ -124,12 +124,15 @@ TRAINED       := $(SPECIALISTS) general
 TRAIN         := ggml-models/train
 TRAIN_PYTHON  := $(TRAIN_WORK)/venv/bin/python -W ignore
 
-.PHONY: drafters train-tools train-prompts train-teacher train-drafters train-export
+.PHONY: drafters train-check train-tools train-prompts train-teacher train-drafters train-export
 drafters: train-export ## train the pool's drafters anew: TRAIN_PROMPTS="folder ..." [TRAIN_TEXTS="folder ..."]
 
 train-tools:
 	@test -x $(TRAIN_WORK)/venv/bin/python || python3 -m venv $(TRAIN_WORK)/venv
 	@$(TRAIN_WORK)/venv/bin/python -m pip install --quiet -r $(TRAIN)/requirements.txt
+
+train-check: train-tools ## test the training pipeline itself
+	@cd $(TRAIN) && $(abspath $(TRAIN_WORK))/venv/bin/python -W ignore -m unittest test_pipeline
 
 train-prompts: train-tools
 	@test -n "$(strip $(TRAIN_PROMPTS))" || { echo 'make: TRAIN_PROMPTS is empty; give the folders that hold DOMAIN.jsonl (see ggml-models/CARD.md)' >&2; exit 2; }

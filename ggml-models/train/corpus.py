@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import json
 import os
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def read_shard(path: Path, fingerprint: str) -> list[Answer]:
         shard = np.load(path)
         found = str(shard["fingerprint"])
         columns = {name: shard[name] for name in shard.files}
-    except (OSError, ValueError, KeyError, EOFError) as why:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as why:
         raise Refused(f"{path}: not a shard of answers ({why}); remove it and run `make teacher` again") from why
     if found != fingerprint:
         raise Refused(f"{path}: answered by another target or vocabulary ({found}, expected {fingerprint})")

@@ -32,7 +32,7 @@ pub fn smollm2(weights: &str) -> Arc<Model> {
     Model::load(&path, &ModelParams::default(), None).expect("a model that loads")
 }
 
-/// The default pool's drafters: `q4`, `pruned` and `ngram`.
+/// Drafters of very different agreement and cost: `q4`, `pruned` and `ngram`.
 pub fn drafters() -> Vec<DrafterSpec> {
     let model = |name: &str, file: &str| DrafterSpec {
         name: name.into(),
