@@ -8,6 +8,7 @@ mod chat;
 mod conversation;
 mod engine;
 mod interrupt;
+mod matrix;
 mod options;
 mod output;
 mod paint;
@@ -21,6 +22,7 @@ mod run;
 mod sampling;
 mod selection;
 mod simulate;
+mod suite;
 mod trace;
 
 use std::fmt::Display;
@@ -70,6 +72,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments, &environment),
         Command::Chat(arguments) => chat::run(&arguments, &environment),
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
+        Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -432,6 +432,17 @@ fn a_pool_check_measures_every_drafter_and_names_the_unusable() {
 }
 
 #[test]
+fn a_pool_matrix_names_a_prompt_file_that_is_missing() {
+    metasd()
+        .args(["pool", "matrix", "--prompts", "no/such.jsonl", "-m"])
+        .arg(model())
+        .assert()
+        .code(2)
+        .stdout(is_empty())
+        .stderr(contains("no/such.jsonl"));
+}
+
+#[test]
 fn a_model_with_fewer_layers_is_written_and_drafts() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let small = folder.path().join("small.gguf");

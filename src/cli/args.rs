@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use metasd::audit::DEFAULT_MAX_GAP;
 use metasd::bandit::{PolicySpec, Reward};
 use metasd::llama::WeightType;
+use metasd::session::DEFAULT_N_MAX;
 use metasd::sim::{Arm, DEFAULT_SPREAD};
 
 use super::options::{
@@ -51,6 +52,8 @@ pub enum Command {
 pub enum PoolCommand {
     /// Check every drafter's vocabulary and context, and measure what it costs
     Check(PoolCheckArgs),
+    /// Measure how far the target goes along with every drafter, by category of prompt
+    Matrix(PoolMatrixArgs),
 }
 
 #[derive(Debug, Args)]
@@ -126,6 +129,49 @@ pub struct ChatArgs {
 
 #[derive(Debug, Args)]
 pub struct PoolCheckArgs {
+    #[command(flatten)]
+    pub models: ModelArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct PoolMatrixArgs {
+    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
+    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
+    /// prompts/ beside the pool]
+    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
+    pub prompts: Vec<PathBuf>,
+
+    /// Take the prompts of this category; may be repeated [default: all]
+    #[arg(long = "category", value_name = "NAME", help_heading = "Prompt")]
+    pub categories: Vec<String>,
+
+    /// Take this many prompts of each category at most
+    #[arg(long, value_name = "N", help_heading = "Prompt")]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    pub per_category: Option<usize>,
+    #[command(flatten)]
+    pub template: TemplateArgs,
+
+    /// Tokens to generate for each prompt with each drafter
+    #[arg(
+        short = 'n',
+        long = "predict",
+        visible_alias = "n-predict",
+        value_name = "N"
+    )]
+    #[arg(default_value_t = 96, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Speculation")]
+    pub predict: usize,
+
+    /// The most tokens drafted in a round
+    #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
+    #[arg(default_value_t = DEFAULT_N_MAX, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Speculation")]
+    pub spec_draft_n_max: usize,
+
+    /// Print a JSON object with all results as the last line of the output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
     #[command(flatten)]
     pub models: ModelArgs,
 }

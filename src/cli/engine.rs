@@ -58,22 +58,7 @@ impl Engine {
         settle_policy(&mut params, &selection, speculation)?;
 
         let model = load_target(&selection.target, models, progress)?;
-        let n_ctx = context_size(models.ctx_size, &model);
-        let threads = models.threads.unwrap_or_else(default_threads);
-        let target = LlamaTarget::new(
-            model.clone(),
-            &ContextParams {
-                n_ctx,
-                n_batch: models.batch_size,
-                max_outputs: params.n_max + 1,
-                threads,
-            },
-        )?;
-        let defaults = PoolDefaults {
-            n_ctx,
-            n_batch: models.batch_size,
-            threads,
-        };
+        let (target, defaults) = open_target(&model, models, params.n_max)?;
         let pool = progress.during("loading the drafters", || {
             load_drafters(&mut selection, &params.policy, &model, defaults)
         })?;
@@ -90,9 +75,36 @@ impl Engine {
             session: Session::new(Box::new(target), model.clone(), pool, params)?,
             system_prompt: selection.system_prompt,
             model,
-            n_ctx,
+            n_ctx: defaults.n_ctx,
         })
     }
+}
+
+/// Makes the target's context, for drafts of at most `n_max` tokens, and what the drafters take over
+/// from it.
+///
+/// # Errors
+/// When the context cannot be made.
+pub fn open_target(
+    model: &Arc<Model>,
+    models: &ModelArgs,
+    n_max: usize,
+) -> Result<(LlamaTarget, PoolDefaults)> {
+    let defaults = PoolDefaults {
+        n_ctx: context_size(models.ctx_size, model),
+        n_batch: models.batch_size,
+        threads: models.threads.unwrap_or_else(default_threads),
+    };
+    let target = LlamaTarget::new(
+        model.clone(),
+        &ContextParams {
+            n_ctx: defaults.n_ctx,
+            n_batch: defaults.n_batch,
+            max_outputs: n_max + 1,
+            threads: defaults.threads,
+        },
+    )?;
+    Ok((target, defaults))
 }
 
 /// The physical cores that this process may use: more threads than those slow ggml down.
@@ -160,20 +172,29 @@ fn session_params(
     }
     params.policy_params.validate()?;
     Aligner::new(params.reward_temperature)?;
+    check_n_max(params.n_max, batch_size)?;
+    Ok(params)
+}
+
+/// Checks that a draft of `n_max` tokens and the token before it fit a batch.
+///
+/// # Errors
+/// When they do not.
+pub fn check_n_max(n_max: usize, batch_size: usize) -> Result<()> {
     if batch_size < 2 {
         return Err(Error::invalid(format!(
             "batch-size is {batch_size}; it must be at least 2, for a token and a draft of one"
         )));
     }
-    if params.n_max == 0 || params.n_max >= batch_size {
+    if n_max == 0 || n_max >= batch_size {
         return Err(Error::invalid(format!(
             "spec-draft-n-max is {}; it must be 1 to {}, so that a draft and the token before it \
              fit a batch (--batch-size {batch_size})",
-            params.n_max,
+            n_max,
             batch_size - 1
         )));
     }
-    Ok(params)
+    Ok(())
 }
 
 /// Checks that the policy goes with the drafters there are. A pool file's policy that goes with a

@@ -32,6 +32,8 @@ pub struct Selection {
     pub drafters: Vec<DrafterSpec>,
     /// Whether drafters that do not fit are left out: nobody asked for this pool with this target.
     pub leaves_out: bool,
+    /// Where the pool file lies, if one was read.
+    pub pool: Option<PathBuf>,
     /// The pool file, as far as the drafters are its.
     file: Option<PoolFile>,
 }
@@ -73,6 +75,7 @@ impl Selection {
                 .unwrap_or_default(),
             drafters,
             leaves_out: args.pool.is_none() && args.model.is_some() && file.is_some(),
+            pool: path.cloned(),
             file,
         };
         selection.check_names()?;
