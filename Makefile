@@ -117,15 +117,15 @@ TRAIN_TEXTS   ?=
 TRAIN_EXCLUDE ?= $(wildcard ggml-models/prompts/*.jsonl)
 TRAIN_TARGET  ?= $(TARGET)
 TRAIN_SHIP    ?= ggml-models/drafters
-BASE_STEPS    ?= 650
-OWN_STEPS     ?= 180
+BASE_TOKENS   ?= 4000000
+OWN_TOKENS    ?= 700000
 SPECIALISTS   := code math qa summarization translation
 TRAINED       := $(SPECIALISTS) general
 TRAIN         := ggml-models/train
 TRAIN_PYTHON  := $(TRAIN_WORK)/venv/bin/python -W ignore
 
 .PHONY: drafters train-check train-tools train-prompts train-teacher train-drafters train-export
-drafters: train-export ## train the pool's drafters anew: TRAIN_PROMPTS="folder ..." [TRAIN_TEXTS="folder ..."]
+drafters: train-export ## train the pool's drafters anew [TRAIN_PROMPTS="folder ..." TRAIN_TEXTS="folder ..."]
 
 train-tools:
 	@test -x $(TRAIN_WORK)/venv/bin/python || python3 -m venv $(TRAIN_WORK)/venv
@@ -135,17 +135,17 @@ train-check: train-tools ## test the training pipeline itself
 	@cd $(TRAIN) && $(abspath $(TRAIN_WORK))/venv/bin/python -W ignore -m unittest test_pipeline
 
 train-prompts: train-tools
-	@test -n "$(strip $(TRAIN_PROMPTS))" || { echo 'make: TRAIN_PROMPTS is empty; give the folders that hold DOMAIN.jsonl (see ggml-models/CARD.md)' >&2; exit 2; }
 	@$(TRAIN_PYTHON) $(TRAIN)/prompts.py $(TRAIN_PROMPTS) $(TRAIN_EXCLUDE:%=--exclude %) --out $(TRAIN_WORK)/prompts
 
 train-teacher: train-prompts | $(TARGET)
-	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts $(TRAIN_WORK)/prompts --out $(TRAIN_WORK)/answers
+	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts $(TRAIN_WORK)/prompts \
+	  $(TRAIN_TEXTS:%=--texts %) --out $(TRAIN_WORK)/answers
 
 train-drafters: train-teacher
 	@set -e; for name in base $(TRAINED); do \
-	  steps=$(OWN_STEPS); if [ $$name = base ]; then steps=$(BASE_STEPS); fi; \
-	  $(TRAIN_PYTHON) $(TRAIN)/train.py $$name --steps $$steps --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/answers \
-	    $(TRAIN_TEXTS:%=--texts %) --out $(TRAIN_WORK)/checkpoints; \
+	  tokens=$(OWN_TOKENS); if [ $$name = base ]; then tokens=$(BASE_TOKENS); fi; \
+	  $(TRAIN_PYTHON) $(TRAIN)/train.py $$name --tokens $$tokens --target $(TRAIN_TARGET) \
+	    --answers $(TRAIN_WORK)/answers --out $(TRAIN_WORK)/checkpoints; \
 	done
 
 train-export: train-drafters

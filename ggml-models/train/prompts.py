@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Stage 1: collects the training prompts of each domain into one file, checked and without doubles.
 
-Give it folders that hold DOMAIN.jsonl, a line `{"prompt": "..."}` each. Prompts of the files given with --exclude
-(JSON lines with `prompt` or `turns`) never get in: nothing is trained on what is used for evaluation.
+They come from the generators in composed/, and from folders that hold DOMAIN.jsonl, a line `{"prompt": "..."}` each.
+Prompts of the files given with --exclude (JSON lines with `prompt` or `turns`) never get in: nothing is trained on
+what is used for evaluation.
 """
 
 import argparse
@@ -12,8 +13,17 @@ import random
 import sys
 from pathlib import Path
 
+from composed import coding_tasks, factual_questions, news_articles, translation_sentences, word_problems
 from corpus import DOMAINS, read_prompts
 from gguf_model import Refused
+
+COMPOSED = {
+    "code": coding_tasks,
+    "math": word_problems,
+    "qa": factual_questions,
+    "summarization": news_articles,
+    "translation": translation_sentences,
+}
 
 
 def read_excluded(path: Path) -> set[str]:
@@ -30,9 +40,10 @@ def read_excluded(path: Path) -> set[str]:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sources", type=Path, nargs="+")
+    parser.add_argument("sources", type=Path, nargs="*")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--exclude", type=Path, action="append", default=[])
+    parser.add_argument("--composed", type=int, default=2000, help="composed prompts of a domain at most")
     parser.add_argument("--most", type=int, default=4000, help="prompts of a domain at most")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -41,9 +52,12 @@ def main():
     for domain in DOMAINS:
         files = [source / f"{domain}.jsonl" for source in options.sources]
         files = [file for file in files if file.exists()]
-        if not files:
-            raise Refused(f"no {domain}.jsonl in {', '.join(map(str, options.sources))}")
-        prompts = dict.fromkeys(prompt for file in files for prompt in read_prompts(file))
+        composed = COMPOSED[domain].prompts(options.seed, options.composed) if options.composed else []
+        if not files and not composed:
+            raise Refused(f"no {domain}.jsonl in {', '.join(map(str, options.sources)) or 'no folder at all'}, "
+                          "and --composed is 0")
+        given = (prompt for file in files for prompt in read_prompts(file))
+        prompts = dict.fromkeys([*given, *composed])
         kept = [prompt for prompt in prompts if prompt not in excluded]
         random.Random(options.seed).shuffle(kept)
         kept = kept[: options.most]

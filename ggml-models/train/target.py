@@ -1,11 +1,13 @@
 """The target in PyTorch, from its GGUF file: answers prompts in batches and scores given texts.
 
-Matrices are BF16 (twice as fast as F32 on processors with AVX512-BF16 and on GPUs), the residual stream, the norms
-and the output matrix F32: logits rounded to eight bits would blur every choice between two close tokens.
+Matrices are BF16 (twice as fast as F32 on processors with AVX512-BF16 and on GPUs), the residual stream and the norms
+F32. The output matrix is both: BF16 finds the likeliest tokens, F32 says how likely each of those is, since logits
+rounded to eight bits would blur every choice between two close tokens.
 """
 
 import hashlib
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -43,6 +45,7 @@ class Target:
         matrix = lambda name: torch.from_numpy(weights[name]).to(self.device, torch.bfloat16)
         self.embedding = norm("token_embd.weight")
         self.output = norm("output.weight") if "output.weight" in weights else self.embedding
+        self.output_rounded = self.output.bfloat16()
         self.output_norm = norm("output_norm.weight")
         self.blocks = [
             {
@@ -114,14 +117,51 @@ class Target:
             x = x + F.linear(F.silu(gate) * up, block["ffn_down"]).float()
         return rms_norm(x, self.output_norm, shape.eps)
 
-    def logits(self, hidden):
-        return F.linear(hidden, self.output)
+    def soft_labels(self, hidden, k: int):
+        """The k likeliest tokens of each row of `hidden` [rows, width] by falling probability: ids and
+        log-probabilities, each [rows, k]. Their logits are exact; the softmax's sum is over rounded ones."""
+        rounded = F.linear(hidden.bfloat16(), self.output_rounded)
+        # Rounding may move a token by a few places, not by half as many again.
+        ids = rounded.topk(k + k // 2, dim=-1).indices
+        exact = torch.einsum("rw,rkw->rk", hidden, self.output[ids])
+        top, order = exact.topk(k, dim=-1)
+        return ids.gather(1, order), top - rounded.float().logsumexp(-1, keepdim=True)
 
 
-def soft_labels(logits, k: int):
-    """The k likeliest tokens (ids, log-probabilities) of each row, by falling probability."""
-    top, ids = logits.topk(k, dim=-1)
-    return ids, top - logits.logsumexp(-1, keepdim=True)
+def read_prompts(target: Target, prompts: list[list[int]], columns: int):
+    """Decodes a batch of token lists, padded on the left, into a new cache of `columns`: yields the first column and
+    the hidden states [rows, n, width] of one piece after the other, and with them (cache, pad)."""
+    longest = max(map(len, prompts))
+    pad = torch.tensor([longest - len(p) for p in prompts], device=target.device)
+    tokens = torch.tensor([[target.end] * (longest - len(p)) + p for p in prompts], device=target.device)
+    cache = target.new_cache(len(prompts), columns)
+    # In pieces of columns: the score matrix of all of it would not fit a processor's cache.
+    for first in range(0, longest, 64):
+        yield first, target.hidden(tokens[:, first : first + 64], first, pad, cache), cache, pad
+
+
+@torch.inference_mode()
+def label(target: Target, texts: list[tuple[list[int], list[int]]], k: int):
+    """Soft labels for given answers, texts of (prompt, answer): for each (label ids [answer, k], label
+    log-probabilities [answer, k]), by teacher forcing."""
+    longest = max(len(prompt) + len(answer) for prompt, answer in texts)
+    found = [([], []) for _ in texts]
+    for first, hidden, _, _ in read_prompts(target, [prompt + answer for prompt, answer in texts], longest):
+        # Row by row, the columns of this piece whose next token belongs to the answer.
+        spans = []
+        for row, (prompt, answer) in enumerate(texts):
+            begin = longest - len(answer) - 1
+            begin, end = max(begin - first, 0), min(longest - 1 - first, hidden.shape[1])
+            spans += [(row, column) for column in range(begin, end)]
+        if not spans:
+            continue
+        rows, columns = torch.tensor(spans, device=target.device).T
+        ids, log_probs = target.soft_labels(hidden[rows, columns], k)
+        ids, log_probs = ids.to(torch.int32).cpu().numpy(), log_probs.cpu().numpy()
+        for at, (row, _) in enumerate(spans):
+            found[row][0].append(ids[at])
+            found[row][1].append(log_probs[at])
+    return [(np.stack(ids), np.stack(log_probs)) for ids, log_probs in found]
 
 
 @torch.inference_mode()
@@ -132,23 +172,19 @@ def answer(target: Target, prompts: list[list[int]], predict: int, k: int, tempe
     """
     rows = len(prompts)
     longest = max(map(len, prompts))
-    pad = torch.tensor([longest - len(p) for p in prompts], device=target.device)
-    tokens = torch.tensor([[target.end] * (longest - len(p)) + p for p in prompts], device=target.device)
-    cache = target.new_cache(rows, longest + predict)
-    hidden = []
-    # The prompt in pieces of columns: the score matrix of all of it would not fit a processor's cache.
-    for first in range(0, longest, 64):
-        hidden = target.hidden(tokens[:, first : first + 64], first, pad, cache)
+    for _, hidden, cache, pad in read_prompts(target, prompts, longest + predict):
+        pass
     hidden = hidden[:, -1]
     answers = [([], [], []) for _ in prompts]
     alive = list(range(rows))
     for step in range(predict):
-        logits = target.logits(hidden)
-        ids, log_probs = soft_labels(logits, k)
+        ids, log_probs = target.soft_labels(hidden, k)
         if temperature == 0:
             chosen = ids[:, 0]
         else:
-            chosen = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator).squeeze(1)
+            # Among the k likeliest: a text for training need not be an exact sample.
+            rank = torch.multinomial((log_probs / temperature).softmax(-1), 1, generator=generator)
+            chosen = ids.gather(1, rank).squeeze(1)
         # Finished rows go on being computed until a quarter is dead: copying the cache costs more than a few rows.
         for at, row in enumerate(alive):
             if row is None:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Stage 2: the target answers the prompts; its answers and their soft labels become shards.
+"""Stage 2: the target answers the prompts; its answers and their soft labels become shards. Answers that are there
+already (--texts) are given soft labels alone, which is several times faster.
 
 A shard that exists is never computed again: an interrupted run goes on with the next one.
 """
@@ -13,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from corpus import DOMAINS, Answer, read_prompts, write_shard
+from corpus import DOMAINS, Answer, read_prompts, read_texts, write_shard
 from gguf_model import Refused
-from target import Target, answer
+from target import Target, answer, label
 
 LABELS = 16
-ROWS = 192
+ROWS = 96
 
 
 def shards(target, domains, prompts_dir: Path, longest: int, seed: int):
@@ -41,10 +42,25 @@ def shards(target, domains, prompts_dir: Path, longest: int, seed: int):
     return [shard for _, shard in sorted(order, key=lambda entry: entry[0])]
 
 
+def text_shards(target, domains, folders: list[Path], longest: int):
+    """(name, [(prompt, answer)]) of given answers, texts of like length together."""
+    for domain in domains:
+        for number, folder in enumerate(folders):
+            path = folder / f"{domain}.jsonl.gz"
+            if not path.exists():
+                continue
+            found = read_texts(path, target.chat, target.shape.vocab)
+            texts = [(a.prompt.tolist(), a.answer.tolist()) for a in found if len(a.prompt) <= longest]
+            texts.sort(key=lambda text: len(text[0]) + len(text[1]))
+            for index in range(0, len(texts), ROWS):
+                yield f"{domain}-texts{number}-{index // ROWS:04}", texts[index : index + ROWS]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--target", required=True, help="GGUF file of the target")
     parser.add_argument("--prompts", type=Path, required=True, help="folder with DOMAIN.jsonl")
+    parser.add_argument("--texts", type=Path, action="append", default=[], help="folder with DOMAIN.jsonl.gz")
     parser.add_argument("--domains", nargs="+", choices=DOMAINS, default=DOMAINS)
     parser.add_argument("--out", type=Path, required=True, help="folder for the shards")
     parser.add_argument("--predict", type=int, default=176, help="tokens of an answer at most")
@@ -58,25 +74,40 @@ def main():
     target = Target(options.target, options.device)
     options.out.mkdir(parents=True, exist_ok=True)
     generator = torch.Generator(options.device).manual_seed(options.seed)
+
+    def answered(batch):
+        answers = answer(target, batch, options.predict, LABELS, options.temp, generator)
+        return [
+            Answer(np.array(prompt), np.array(tokens), np.stack(ids), np.stack(log_probs))
+            for prompt, (tokens, ids, log_probs) in zip(batch, answers)
+        ]
+
+    def labelled(texts):
+        labels = label(target, texts, LABELS)
+        return [
+            Answer(np.array(prompt), np.array(tokens), ids, log_probs)
+            for (prompt, tokens), (ids, log_probs) in zip(texts, labels)
+        ]
+
+    work = [
+        (f"{domain}-{index:04}", answered, batch)
+        for domain, index, batch in shards(target, options.domains, options.prompts, options.longest, options.seed)
+    ]
+    work += [
+        (name, labelled, texts) for name, texts in text_shards(target, options.domains, options.texts, options.longest)
+    ]
     begun = time.monotonic()
-    for domain, index, batch in shards(target, options.domains, options.prompts, options.longest, options.seed):
-        path = options.out / f"{domain}-{index:04}.npz"
+    for name, make, batch in work:
+        path = options.out / f"{name}.npz"
         if path.exists():
             continue
         if time.monotonic() - begun > options.minutes * 60:
             print("out of time; run again to go on", flush=True)
             break
         start = time.monotonic()
-        answers = answer(target, batch, options.predict, LABELS, options.temp, generator)
-        write_shard(
-            path,
-            [
-                Answer(np.array(prompt), np.array(tokens), np.stack(ids), np.stack(log_probs))
-                for prompt, (tokens, ids, log_probs) in zip(batch, answers)
-            ],
-            target.fingerprint,
-        )
-        count = sum(len(tokens) for tokens, _, _ in answers)
+        answers = make(batch)
+        write_shard(path, answers, target.fingerprint)
+        count = sum(len(a.answer) for a in answers)
         print(f"{path.name}: {len(batch)} answers, {count} tokens, {count / (time.monotonic() - start):.0f}/s", flush=True)
 
 

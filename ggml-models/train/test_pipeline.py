@@ -11,9 +11,10 @@ from pathlib import Path
 import gguf
 import numpy as np
 import torch
+import torch.nn.functional as F
 
 from corpus import Answer, read_prompts, read_shard, read_texts, write_shard
-from drafter import Drafter, load, project, save
+from drafter import ROPE_BASE, SPREAD, Drafter, load, project, save
 from export import quantize_q4_0
 from gguf_model import Refused, Shape, open_gguf
 from train import SOFT, batches, candidates, loss_of, tensors
@@ -26,6 +27,10 @@ def an_answer(length: int, seed: int = 0) -> Answer:
     ids = np.stack([draw.choice(4096, 16, replace=False) for _ in range(length)]).astype(np.int32)
     log_probs = np.log(np.sort(draw.dirichlet(np.ones(16), length))[:, ::-1]).astype(np.float32)
     return Answer(draw.integers(0, 4096, 7).astype(np.int32), ids[:, 0].copy(), ids, log_probs)
+
+
+def new_drafter() -> Drafter:
+    return Drafter(SHAPE, torch.randn(SHAPE.vocab, SHAPE.width) * 0.1, torch.ones(SHAPE.width))
 
 
 class Refusals(unittest.TestCase):
@@ -63,7 +68,7 @@ class Refusals(unittest.TestCase):
 
     def test_a_checkpoint_of_another_shape_is_refused(self):
         path = self.folder / "base.pt"
-        save(path, Drafter(SHAPE, torch.randn(4096, 64)), [], {"step": 1})
+        save(path, new_drafter(), [], {"step": 1})
         self.assertEqual(load(path, SHAPE)["record"], {"step": 1})
         with self.assertRaisesRegex(Refused, "another shape"):
             load(path, replace(SHAPE, layers=3))
@@ -109,7 +114,7 @@ class Pieces(unittest.TestCase):
 
     def test_the_loss_of_an_unmoved_model_falls_after_a_step(self):
         torch.manual_seed(0)
-        model = Drafter(SHAPE, torch.randn(4096, 64) * 0.1)
+        model = new_drafter()
         batch = [an_answer(20, seed) for seed in range(4)]
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
         losses = []
@@ -131,12 +136,39 @@ class Pieces(unittest.TestCase):
         self.assertEqual(flat[where[3]], batch[1].prompt[-1])
         self.assertTrue(torch.allclose(probabilities.sum(1), torch.ones(len(hard))))
 
-    def test_the_projection_keeps_dot_products_best(self):
+    def test_the_projection_keeps_what_tells_tokens_apart_at_one_spread_and_adds_a_constant(self):
         torch.manual_seed(0)
-        embedding = torch.randn(500, 32) * torch.linspace(3, 0.01, 32)
-        small = project(embedding, 16)
-        error = (small @ small.T - embedding @ embedding.T).norm() / (embedding @ embedding.T).norm()
-        self.assertLess(float(error), 0.2)
+        embedding = 5 + torch.randn(500, 32) * torch.linspace(3, 0.01, 32)
+        small, gain = project(embedding, 17)
+        self.assertEqual(small.shape, (500, 17))
+        self.assertEqual(len(small[:, -1].unique()), 1)
+        self.assertEqual(float(gain[-1]), 0)
+        self.assertTrue((small[:, :-1].std(0) / SPREAD - 1).abs().max() < 0.3)
+        # Weighed by the spread that was taken out, distances between tokens are as before.
+        weighed = small[:, :-1] * (gain / gain.max())[:-1]
+        near = lambda rows: torch.cdist(rows, rows).flatten()
+        self.assertGreater(float(torch.corrcoef(torch.stack([near(weighed), near(embedding)]))[0, 1]), 0.98)
+
+    def test_a_new_drafter_attends_to_what_followed_the_same_token_before(self):
+        torch.manual_seed(0)
+        shape = replace(SHAPE, width=256, heads=4, kv_heads=4, rope_base=ROPE_BASE)
+        model = Drafter(shape, *project(torch.randn(shape.vocab, 300), shape.width))
+        once = torch.randperm(shape.vocab)[:60]
+        twice = torch.cat([once, once]).unsqueeze(0)
+        seen = torch.arange(60, 119)
+        best = F.linear(model(twice, seen), model.token_embd).topk(2).indices
+        # The token itself is the likeliest to begin with, since input and output share a matrix.
+        followed = (best == twice[0, 61:].unsqueeze(1)).any(1).float().mean()
+        self.assertGreater(float(followed), 0.9)
+
+    def test_positions_left_out_do_not_change_the_others(self):
+        torch.manual_seed(0)
+        model = new_drafter()
+        for block in model.blk:
+            torch.nn.init.normal_(block.attn_output.weight, std=0.1)
+        tokens = torch.randint(0, SHAPE.vocab, (3, 10))
+        some = torch.tensor([4, 9, 17, 29])
+        torch.testing.assert_close(model(tokens, some), model(tokens, torch.arange(30))[some])
 
     def test_q4_0_reads_back_closer_than_the_plain_rule(self):
         rows = np.random.default_rng(0).normal(size=(64, 256)).astype(np.float32)

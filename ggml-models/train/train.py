@@ -31,15 +31,17 @@ SAMPLED = 3072
 BATCH_POSITIONS = 6144
 LR_MATRIX, LR_REST = 0.02, 1.5e-3
 CHECKPOINT_EVERY = 120
+WARM_UP = 30
 
 
-def read_corpus(target, answers_dir: Path, texts: list[Path]):
+def read_corpus(target, answers: list[Path], texts: list[Path]):
     """Per domain the training answers and the held-out ones."""
     train, held = {d: [] for d in DOMAINS}, {d: [] for d in DOMAINS}
     found = []
     for domain in DOMAINS:
-        for path in sorted(answers_dir.glob(f"{domain}-*.npz")):
-            found += [(domain, answer) for answer in read_shard(path, target.fingerprint)]
+        for folder in answers:
+            for path in sorted(folder.glob(f"{domain}-*.npz")):
+                found += [(domain, answer) for answer in read_shard(path, target.fingerprint)]
         for folder in texts:
             path = folder / f"{domain}.jsonl.gz"
             if path.exists():
@@ -48,7 +50,7 @@ def read_corpus(target, answers_dir: Path, texts: list[Path]):
         (held if held_out(answer.prompt) else train)[domain].append(answer)
     for domain in DOMAINS:
         if not train[domain] or not held[domain]:
-            raise Refused(f"{answers_dir}: no answers for {domain}; the teacher stage writes them")
+            raise Refused(f"{', '.join(map(str, answers))}: no answers for {domain}; the teacher stage writes them")
     return train, held
 
 
@@ -119,7 +121,7 @@ def loss_of(model, batch, generator, device):
     tokens, where, hard, ids, probabilities = tensors(batch)
     chosen, weight, place = candidates(hard, ids, model.shape.vocab, generator)
     with torch.autocast(device.type, torch.bfloat16):
-        hidden = model(tokens.to(device)).flatten(0, 1)[where.to(device)]
+        hidden = model(tokens.to(device), where.to(device))
         logits = F.linear(hidden, model.token_embd[chosen.to(device)])
     logits = logits.float()
     total = (logits + weight.to(device)).logsumexp(-1)
@@ -136,7 +138,7 @@ def agreement(model, answers, device):
     while count < 6000:
         tokens, where, hard, _, _ = tensors(next(generator))
         with torch.autocast(device.type, torch.bfloat16):
-            hidden = model(tokens.to(device)).flatten(0, 1)[where.to(device)]
+            hidden = model(tokens.to(device), where.to(device))
             best = F.linear(hidden, model.token_embd).argmax(-1)
         same += int((best.cpu() == hard).sum())
         count += len(hard)
@@ -147,10 +149,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", choices=("base", "general", *DOMAINS))
     parser.add_argument("--target", required=True, help="GGUF file of the target")
-    parser.add_argument("--answers", type=Path, required=True, help="folder of the teacher's shards")
+    parser.add_argument("--answers", type=Path, action="append", required=True, help="folder of the teacher's shards")
     parser.add_argument("--texts", type=Path, action="append", default=[], help="folder with DOMAIN.jsonl.gz")
     parser.add_argument("--out", type=Path, required=True, help="folder for the checkpoints")
-    parser.add_argument("--steps", type=int, required=True)
+    parser.add_argument("--tokens", type=int, required=True, help="answer tokens to train on, repetitions counted")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     options = parser.parse_args()
@@ -159,13 +161,13 @@ def main():
     target = Target(options.target)
     shape = shape_for(target.shape)
     options.out.mkdir(parents=True, exist_ok=True)
-    model = Drafter(shape, project(target.embedding, shape.width))
+    model = Drafter(shape, *project(target.embedding, shape.width))
     # The base begins from the target's embedding, everything else from the base; a run cut short from itself.
     record = {"name": options.name, "seed": options.seed, "step": 0, "seconds": 0.0, "answer_tokens": 0, "before": None}
     resumed = load(path, shape) if path.exists() else None
     if resumed:
         record = resumed["record"]
-        if record["step"] >= options.steps:
+        if record["answer_tokens"] >= options.tokens and "agreement" in record:
             print(f"{path}: already trained")
             return
         model.load_state_dict(resumed["weights"])
@@ -195,11 +197,12 @@ def main():
         next(supply)
     saved = began = time.monotonic()
     recent = []
-    for step in range(record["step"], options.steps):
+    while record["answer_tokens"] < options.tokens:
+        step = record["step"]
         # The base holds its rate, since its copies go on; they fall from it to nothing.
-        rate = min(1.0, (step + 1) / 30)
+        rate = min(1.0, (step + 1) / WARM_UP)
         if options.name != "base":
-            rate *= 1 - step / options.steps
+            rate *= 1 - record["answer_tokens"] / options.tokens
         for optimizer, base in zip(optimizers, (LR_MATRIX, LR_REST)):
             for group in optimizer.param_groups:
                 group["lr"] = base * rate
@@ -216,10 +219,10 @@ def main():
         record["answer_tokens"] += count
         recent.append(loss.item())
         now = time.monotonic()
-        last = step + 1 == options.steps
+        last = record["answer_tokens"] >= options.tokens
         if last or (step + 1) % 50 == 0:
-            print(f"{options.name} {step + 1}/{options.steps}: loss {np.mean(recent):.3f}, "
-                  f"{record['answer_tokens']} tokens, {record['seconds'] + now - began:.0f} s", flush=True)
+            print(f"{options.name} step {step + 1}: loss {np.mean(recent):.3f}, {record['answer_tokens']} of "
+                  f"{options.tokens} tokens, {record['seconds'] + now - began:.0f} s", flush=True)
             recent = []
         if last or now - saved > CHECKPOINT_EVERY:
             record["seconds"] += now - began
