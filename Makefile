@@ -124,7 +124,7 @@ TRAINED       := $(SPECIALISTS) general
 TRAIN         := ggml-models/train
 TRAIN_PYTHON  := $(TRAIN_WORK)/venv/bin/python -W ignore
 
-.PHONY: drafters train-check train-tools train-prompts train-teacher train-drafters train-export
+.PHONY: drafters train-check train-tools train-prompts train-teacher train-drafters train-export train-evaluate
 drafters: train-export ## train the pool's drafters anew [TRAIN_PROMPTS="folder ..." TRAIN_TEXTS="folder ..."]
 
 train-tools:
@@ -150,6 +150,12 @@ train-drafters: train-teacher
 
 train-export: train-drafters
 	@$(TRAIN_PYTHON) $(TRAIN)/export.py $(TRAINED) --target $(TRAIN_TARGET) --checkpoints $(TRAIN_WORK)/checkpoints --out $(TRAIN_SHIP)
+
+train-evaluate: train-drafters ## acceptance of the trained drafters on the target's answers to ggml-models/prompts
+	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts ggml-models/prompts --longest 1500 \
+	  --predict 96 --out $(TRAIN_WORK)/evaluation
+	@$(TRAIN_PYTHON) $(TRAIN)/evaluate.py $(TRAINED) --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/evaluation \
+	  --checkpoints $(TRAIN_WORK)/checkpoints
 
 # One after the other even with -j: each uses all cores, and F32 takes 540 MB.
 $(METASD_CACHE)/$(BASE)-BF16.gguf: | $(METASD_CACHE)/$(BASE)-F32.gguf

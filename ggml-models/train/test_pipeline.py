@@ -15,8 +15,10 @@ import torch.nn.functional as F
 
 from corpus import Answer, read_prompts, read_shard, read_texts, write_shard
 from drafter import ROPE_BASE, SPREAD, Drafter, load, project, save
+from evaluate import acceptance
 from export import quantize_q4_0
 from gguf_model import Refused, Shape, open_gguf
+from prompts import COMPOSED
 from train import SOFT, batches, candidates, loss_of, tensors
 
 SHAPE = Shape(vocab=4096, width=64, layers=2, heads=2, kv_heads=2, feed_forward=96, rope_base=10_000.0, eps=1e-5)
@@ -169,6 +171,19 @@ class Pieces(unittest.TestCase):
         tokens = torch.randint(0, SHAPE.vocab, (3, 10))
         some = torch.tensor([4, 9, 17, 29])
         torch.testing.assert_close(model(tokens, some), model(tokens, torch.arange(30))[some])
+
+    def test_rounds_are_counted_as_an_engine_plays_them(self):
+        self.assertEqual(acceptance([], 5), (0, 0))
+        self.assertEqual(acceptance([False] * 4, 5), (4, 4))
+        # Two accepted and the target's own; five accepted, the most, and its own; one that ends the text.
+        self.assertEqual(acceptance([True, True, False] + [True] * 6 + [True], 5), (3, 10))
+
+    def test_prompts_are_composed_alike_every_time(self):
+        for domain, composer in COMPOSED.items():
+            made = composer.prompts(1, 50)
+            self.assertEqual(len(set(made)), 50, domain)
+            self.assertEqual(made, composer.prompts(1, 50), domain)
+            self.assertNotEqual(made, composer.prompts(2, 50), domain)
 
     def test_q4_0_reads_back_closer_than_the_plain_rule(self):
         rows = np.random.default_rng(0).normal(size=(64, 256)).astype(np.float32)
