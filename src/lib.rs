@@ -18,6 +18,7 @@ pub mod scripted;
 pub mod session;
 pub mod sim;
 pub mod target;
+pub mod tree;
 mod types;
 pub mod verify;
 

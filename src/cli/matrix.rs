@@ -37,7 +37,7 @@ pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode>
     let _busy = Busy::new();
     let progress = Progress::new(false);
     let model = engine::load_target(&selection.target, &args.models, &progress)?;
-    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max)?;
+    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max, 1)?;
     let mut pool = Pool::default();
     let mut rows: Vec<Row> = progress.during("loading the drafters", || {
         let load = |(index, drafter)| {
