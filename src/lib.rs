@@ -13,6 +13,8 @@ mod error;
 mod ffi;
 pub mod llama;
 pub mod pool;
+pub mod record;
+pub mod recorder;
 pub mod round;
 pub mod scripted;
 pub mod session;
