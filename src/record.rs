@@ -9,6 +9,7 @@
 
 mod file;
 mod format;
+mod frame;
 
 pub use file::RecordWriter;
 pub use format::VERSION;
@@ -74,7 +75,7 @@ impl Header {
 }
 
 /// What a round of one drafter would have come to at one position.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Attempt {
     /// Tokens drafted.
     pub drafted: usize,
@@ -82,15 +83,33 @@ pub struct Attempt {
     /// text count too, as they do for the engine.
     pub accepted: usize,
     /// Block divergence, in [0, 1]; 0 when nothing was drafted.
-    pub bd: f32,
-    /// 1 − TV(target, drafter) at the position itself, in [0, 1]: how well the two agree on the
-    /// committed text. 0 when the drafter proposed nothing.
-    pub agreement: f32,
+    pub bd: f64,
+    /// Total variation distance between target and drafter at the position itself, in [0, 1]; 1
+    /// when the drafter proposed nothing.
+    pub tv: f32,
     /// Time for catching up by the last token and drafting, in microseconds.
     pub draft_us: u64,
 }
 
+impl Default for Attempt {
+    /// A drafter that proposed nothing.
+    fn default() -> Self {
+        Self {
+            drafted: 0,
+            accepted: 0,
+            bd: 0.0,
+            tv: 1.0,
+            draft_us: 0,
+        }
+    }
+}
+
 impl Attempt {
+    /// How well target and drafter agree on the committed text here: 1 − TV, in [0, 1].
+    pub fn agreement(&self) -> f64 {
+        1.0 - f64::from(self.tv)
+    }
+
     /// Block efficiency: accepted / drafted; 0 when nothing was drafted.
     pub fn be(&self) -> f64 {
         if self.drafted == 0 {

@@ -257,11 +257,10 @@ impl<'a> Recorder<'a> {
         let Some(first) = draft.proposals().next() else {
             return Ok(Attempt::default());
         };
-        let agreement = 1.0 - self.aligner.tv(self.target.logits(0)?, first)?;
         let tokens = drafted(draft, most);
         if tokens.is_empty() {
             return Ok(Attempt {
-                agreement,
+                tv: self.aligner.tv(self.target.logits(0)?, first)?,
                 ..Attempt::default()
             });
         }
@@ -281,8 +280,8 @@ impl<'a> Recorder<'a> {
         Ok(Attempt {
             drafted: tokens.len(),
             accepted: verdict.accepted,
-            bd: alignment.bd as f32,
-            agreement,
+            bd: alignment.bd,
+            tv: alignment.tv[0],
             draft_us: 0,
         })
     }

@@ -1,19 +1,22 @@
 //! `metasd simulate --record`.
 
+mod matrix;
+mod report;
+
 use std::process::ExitCode;
 
 use metasd::bandit::{PolicyParams, PolicySpec, Reward};
 use metasd::record::Record;
-use metasd::sim::{ArmTotals, Estimate, Query};
+use metasd::sim::{Estimate, Query};
 use metasd::{ArmId, Error, ErrorKind, Result};
-use serde::Serialize;
 
 use super::args::SimulateArgs;
 use super::interrupt::{self, Busy};
-use super::matrix::markdown;
 use super::output::Output;
 use super::progress::Progress;
 use super::{sampling, simulate};
+use matrix::Matrix;
+use report::{DomainReport, FixedReport, PolicyReport, Report, average};
 
 /// Policies whose rounds are not those of one drafter, so that a recording does not have them.
 const NOT_RECORDED: [&str; 3] = ["static-ensemble", "draft-all", "router"];
@@ -184,16 +187,18 @@ impl Comparison {
                     reward,
                     ..self.params.clone()
                 };
-                let (rounds, on_best) =
-                    self.rounds(&domain.queries, (policy, &params), best, after_query)?;
-                let rounds = Estimate::of(&rounds);
+                let played = self.rounds(&domain.queries, (policy, &params), best, after_query)?;
+                let rounds = Estimate::of(&played.rounds);
+                let settled = played.settled.len() as f64;
                 policies.push(PolicyReport {
                     name: policy.to_string(),
                     reward,
                     rounds: rounds.mean,
                     rounds_error: Some(rounds.error).filter(|error| error.is_finite()),
                     ratio: ratio(rounds.mean),
-                    best_share: on_best / (rounds.mean * self.runs as f64),
+                    best_share: played.on_best / (rounds.mean * self.runs as f64),
+                    settled_round: (settled > 0.0).then(|| Estimate::of(&played.settled).mean),
+                    settled_share: settled / (domain.queries.len() as f64 * self.runs as f64),
                 });
             }
         }
@@ -217,28 +222,42 @@ impl Comparison {
         })
     }
 
-    /// For every run the rounds of all queries together, and over all runs the rounds that went to
-    /// `best`.
+    /// Plays a policy on all `queries`.
     fn rounds(
         &self,
         queries: &[Query<'_>],
         (policy, params): (&PolicySpec, &PolicyParams),
         best: ArmId,
         after_query: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<(Vec<f64>, f64)> {
-        let mut rounds = vec![0.0; self.runs as usize];
-        let mut on_best = 0.0;
+    ) -> Result<Played> {
+        let mut played = Played {
+            rounds: vec![0.0; self.runs as usize],
+            on_best: 0.0,
+            settled: Vec::new(),
+        };
         for query in queries {
             let seeds = (0..self.runs).map(|run| self.seed.wrapping_add(run));
             let runs = query.runs(policy, params, seeds)?;
-            for (sum, run) in rounds.iter_mut().zip(&runs) {
+            for (sum, run) in played.rounds.iter_mut().zip(&runs) {
                 *sum += run.rounds() as f64;
-                on_best += run.arms[best.0].rounds as f64;
+                played.on_best += run.arms[best.0].rounds as f64;
+                (played.settled).extend(run.settled(best).map(|round| round as f64));
             }
             after_query()?;
         }
-        Ok((rounds, on_best))
+        Ok(played)
     }
+}
+
+/// What a policy did on all queries of a domain.
+#[derive(Debug)]
+struct Played {
+    /// For every run the rounds of all queries together.
+    rounds: Vec<f64>,
+    /// Rounds of the best drafter over all runs.
+    on_best: f64,
+    /// The round by which a query had settled on it, of those that had.
+    settled: Vec<f64>,
 }
 
 /// The rounds of each drafter alone over all `queries`.
@@ -263,273 +282,160 @@ fn best_fixed(rounds: &[u64]) -> Result<(ArmId, u64)> {
         .ok_or_else(|| Error::invalid("the recording has no drafters"))
 }
 
-/// Each policy's ratio averaged over the domains.
-fn average(domains: &[DomainReport]) -> Vec<AverageReport> {
-    let Some(first) = domains.first() else {
-        return Vec::new();
-    };
-    let of = |(index, policy): (usize, &PolicyReport)| {
-        let ratios = domains.iter().map(|domain| domain.policies[index].ratio);
-        AverageReport {
-            name: policy.name.clone(),
-            reward: policy.reward,
-            ratio: ratios.sum::<f64>() / domains.len() as f64,
-        }
-    };
-    first.policies.iter().enumerate().map(of).collect()
-}
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use metasd::TokenId;
+    use metasd::record::{Attempt, Header, Source, Text};
 
-#[derive(Debug, Serialize)]
-struct Report {
-    runs: u64,
-    seed: u64,
-    domains: Vec<DomainReport>,
-    /// Means over the domains.
-    average: Vec<AverageReport>,
-}
+    use super::*;
+    use crate::cli::args::{Cli, Command};
 
-#[derive(Debug, Serialize)]
-struct DomainReport {
-    name: String,
-    prompts: usize,
-    tokens: usize,
-    /// The drafter that alone takes the fewest rounds, in hindsight.
-    best_fixed: String,
-    /// Rounds over all prompts, here and below.
-    rounds_best_fixed: u64,
-    rounds_oracle: u64,
-    /// Rounds over those of the best drafter alone, here and below.
-    ratio_oracle: f64,
-    fixed: Vec<FixedReport>,
-    policies: Vec<PolicyReport>,
-}
-
-#[derive(Debug, Serialize)]
-struct FixedReport {
-    name: String,
-    rounds: u64,
-    ratio: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct PolicyReport {
-    name: String,
-    reward: Reward,
-    /// Mean over the runs.
-    rounds: f64,
-    /// Its standard error; `null` for a single run.
-    rounds_error: Option<f64>,
-    ratio: f64,
-    /// The share of its rounds that went to the best drafter.
-    best_share: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct AverageReport {
-    name: String,
-    reward: Reward,
-    ratio: f64,
-}
-
-impl Report {
-    fn lines(&self) -> Vec<String> {
-        let domains = &self.domains;
-        let row = |name: &str, cell: &dyn Fn(&DomainReport) -> String, mean: String| {
-            let cells = domains.iter().map(cell);
-            let ends = ([name.to_owned()], [mean]);
-            ends.0
-                .into_iter()
-                .chain(cells)
-                .chain(ends.1)
-                .collect::<Vec<_>>()
-        };
-        let mean = |ratio: &dyn Fn(&DomainReport) -> f64| {
-            let sum: f64 = domains.iter().map(ratio).sum();
-            format!("{:.3}", sum / domains.len() as f64)
-        };
-        let none = String::new;
-        let cell = |rounds: f64, ratio: f64| format!("{rounds:.1} ({ratio:.3})");
-        let mut table = vec![
-            row(
-                "",
-                &|domain| domain.name.replace('|', "\\|"),
-                "mean".to_owned(),
-            ),
-            row("prompts", &|domain| domain.prompts.to_string(), none()),
-            row("best fixed", &|domain| domain.best_fixed.clone(), none()),
-            row(
-                "rounds of best fixed",
-                &|domain| domain.rounds_best_fixed.to_string(),
-                none(),
-            ),
-            row(
-                "oracle",
-                &|domain| cell(domain.rounds_oracle as f64, domain.ratio_oracle),
-                mean(&|domain| domain.ratio_oracle),
-            ),
-        ];
-        let drafters = domains.first().map_or(0, |domain| domain.fixed.len());
-        for drafter in 0..drafters {
-            table.push(row(
-                &format!("fixed:{}", domains[0].fixed[drafter].name),
-                &|domain| {
-                    let fixed = &domain.fixed[drafter];
-                    cell(fixed.rounds as f64, fixed.ratio)
-                },
-                mean(&|domain| domain.fixed[drafter].ratio),
-            ));
-        }
-        for (index, policy) in self.average.iter().enumerate() {
-            table.push(row(
-                &format!("{} {}", policy.name, policy.reward),
-                &|domain| {
-                    let policy = &domain.policies[index];
-                    cell(policy.rounds, policy.ratio)
-                },
-                format!("{:.3}", policy.ratio),
-            ));
-        }
-        vec![
-            format!(
-                "Rounds over all prompts of a domain (and over those of the best drafter alone); \
-                 policies: mean of {} runs, seed {}\n",
-                self.runs, self.seed
-            ),
-            markdown(table),
-        ]
-    }
-}
-
-/// Every drafter alone in every domain.
-#[derive(Debug, Serialize)]
-struct Matrix {
-    target: String,
-    n_max: usize,
-    predict: usize,
-    categories: Vec<CategoryReport>,
-}
-
-#[derive(Debug, Serialize)]
-struct CategoryReport {
-    name: String,
-    prompts: usize,
-    drafters: Vec<DrafterReport>,
-}
-
-/// A drafter alone. Rounds in which nothing may be drafted are in none of the counts; what is
-/// `null` has no round.
-#[derive(Debug, Serialize)]
-struct DrafterReport {
-    name: String,
-    rounds: u64,
-    drafted: u64,
-    accepted: u64,
-    mean_acceptance_length: Option<f64>,
-    mean_bd: Option<f64>,
-    mean_be: Option<f64>,
-    /// Over the rounds, as the next.
-    variance_bd: Option<f64>,
-    variance_be: Option<f64>,
-}
-
-impl DrafterReport {
-    fn new(name: &str, totals: &ArmTotals) -> Self {
-        Self {
-            name: name.to_owned(),
-            rounds: totals.rounds,
-            drafted: totals.drafted,
-            accepted: totals.accepted,
-            mean_acceptance_length: totals.mean_acceptance_length(),
-            mean_bd: totals.mean_bd(),
-            mean_be: totals.mean_be(),
-            variance_bd: totals.variance_bd(),
-            variance_be: totals.variance_be(),
-        }
-    }
-}
-
-impl Matrix {
-    fn new(record: &Record, domains: &[Domain<'_>]) -> Result<Self> {
-        let names = record.header.names();
-        let category = |domain: &Domain<'_>| {
-            let mut totals = vec![ArmTotals::default(); names.len()];
-            for query in &domain.queries {
-                for (arm, replay) in query.fixed()?.iter().enumerate() {
-                    totals[arm].merge(&replay.arms[arm]);
-                }
+    /// A text of twenty tokens of which one drafter gets all right, and the other none.
+    fn text(category: usize, right: usize) -> Text {
+        let attempt = |position: usize, arm: usize| {
+            let drafted = 4.min(19 - position);
+            let is_right = arm == right;
+            Attempt {
+                drafted,
+                accepted: if is_right { drafted } else { 0 },
+                bd: if is_right && drafted > 0 { 0.75 } else { 0.25 },
+                ..Attempt::default()
             }
-            let drafters = names.iter().zip(&totals);
-            Ok(CategoryReport {
-                name: domain.name.clone(),
-                prompts: domain.queries.len(),
-                drafters: drafters
-                    .map(|(name, totals)| DrafterReport::new(name, totals))
-                    .collect(),
-            })
         };
-        Ok(Self {
-            target: record.header.target.name.clone(),
-            n_max: record.header.n_max,
-            predict: record.header.n_predict,
-            categories: domains.iter().map(category).collect::<Result<_>>()?,
-        })
-    }
-
-    fn lines(&self) -> Vec<String> {
-        type Value = fn(&DrafterReport) -> Option<f64>;
-        let tables: [(&str, Value, usize); 4] = [
-            (
-                "Mean acceptance length, tokens a round:",
-                |drafter| drafter.mean_acceptance_length,
-                3,
-            ),
-            ("Mean block divergence (bd):", |drafter| drafter.mean_bd, 3),
-            (
-                "Variance of bd over the rounds:",
-                |drafter| drafter.variance_bd,
-                4,
-            ),
-            (
-                "Variance of be over the rounds:",
-                |drafter| drafter.variance_be,
-                4,
-            ),
-        ];
-        let mut lines = Vec::new();
-        for (title, value, digits) in tables {
-            let gap = if lines.is_empty() { "" } else { "\n" };
-            lines.push(format!("{gap}{title}\n"));
-            lines.push(self.table(value, digits));
+        Text {
+            category,
+            prompt_tokens: 3,
+            tokens: vec![TokenId(5); 20],
+            verify_us: vec![9; 20],
+            attempts: (0..20)
+                .flat_map(|position| [0, 1].map(|arm| attempt(position, arm)))
+                .collect(),
         }
-        lines
     }
 
-    /// A row for every drafter, a column for every category and one for the mean over categories.
-    fn table(&self, value: fn(&DrafterReport) -> Option<f64>, digits: usize) -> String {
-        let number =
-            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.digits$}"));
-        let names = self
-            .categories
+    fn record() -> Record {
+        let source = |name: &str| Source {
+            name: name.to_owned(),
+            kind: "model".to_owned(),
+            sha256: None,
+        };
+        Record {
+            header: Header {
+                target: source("target.gguf"),
+                drafters: vec![source("a"), source("b")],
+                n_max: 4,
+                n_predict: 20,
+                n_ctx: 100,
+                reward_temperature: 1.0,
+                seed: 0,
+                categories: vec!["x".to_owned(), "y".to_owned()],
+                prompts: 3,
+                prompts_sha256: String::new(),
+            },
+            texts: vec![text(0, 0), text(0, 0), text(1, 1)],
+        }
+    }
+
+    fn args(arguments: &[&str]) -> SimulateArgs {
+        let line = ["metasd", "simulate", "--record", "r"]
             .iter()
-            .map(|category| category.name.replace('|', "\\|"));
-        let head = ["drafter".to_owned()].into_iter().chain(names);
-        let mut table: Vec<Vec<String>> = vec![head.chain(["mean".to_owned()]).collect()];
-        let drafters = self
-            .categories
-            .first()
-            .map_or(0, |category| category.drafters.len());
-        for drafter in 0..drafters {
-            let cells = self
-                .categories
-                .iter()
-                .map(|category| &category.drafters[drafter]);
-            let values: Vec<Option<f64>> = cells.map(value).collect();
-            let there: Vec<f64> = values.iter().flatten().copied().collect();
-            let mean = (!there.is_empty()).then(|| there.iter().sum::<f64>() / there.len() as f64);
-            let mut line = vec![self.categories[0].drafters[drafter].name.clone()];
-            line.extend(values.into_iter().chain([mean]).map(number));
-            table.push(line);
-        }
-        markdown(table)
+            .chain(arguments);
+        let Command::Simulate(args) = Cli::try_parse_from(line).expect("valid").command else {
+            panic!("not a simulation");
+        };
+        args
+    }
+
+    fn report(arguments: &[&str]) -> Result<Report> {
+        let (record, args) = (record(), args(arguments));
+        Comparison::new(&record, &args)?.play(&domains(&record, &args)?)
+    }
+
+    #[test]
+    fn a_domain_names_its_best_drafter_and_every_policy_is_measured_by_it() {
+        let arguments = [
+            "--policies",
+            "fixed:a,off",
+            "--rewards",
+            "be",
+            "--runs",
+            "2",
+        ];
+        let report = report(&arguments).expect("played");
+        let [x, y] = &report.domains[..] else {
+            panic!("two domains");
+        };
+        // Five tokens a round.
+        assert_eq!(
+            (&*x.best_fixed, x.rounds_best_fixed, x.prompts),
+            ("a", 8, 2)
+        );
+        assert_eq!(
+            (&*y.best_fixed, y.rounds_best_fixed, y.rounds_oracle),
+            ("b", 4, 4)
+        );
+        let ratios = |domain: &DomainReport| {
+            let ratios = domain.policies.iter().map(|policy| policy.ratio);
+            ratios.collect::<Vec<_>>()
+        };
+        assert_eq!(ratios(x), [1.0, 5.0]);
+        assert_eq!(ratios(y), [5.0, 5.0]);
+        assert_eq!(report.average[0].ratio, 3.0);
+        assert_eq!(
+            (x.policies[0].best_share, y.policies[0].best_share),
+            (1.0, 0.0)
+        );
+        let lines = report.lines();
+        assert!(lines[1].contains("| fixed:a be"), "{lines:?}");
+        assert!(lines[1].contains("20.0 (5.000)"), "{lines:?}");
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(json["domains"][1]["policies"][0]["name"], "fixed:a");
+        assert_eq!(json["domains"][0]["policies"][0]["reward"], "be");
+    }
+
+    #[test]
+    fn a_text_that_changes_midway_is_one_query_of_both_halves() {
+        let arguments = ["--concat", "x,y", "--policies", "metasd-ucb"];
+        let report = report(&arguments).expect("played");
+        let [mixed] = &report.domains[..] else {
+            panic!("one domain");
+        };
+        assert_eq!((&*mixed.name, mixed.prompts, mixed.tokens), ("x+y", 1, 40));
+        assert_eq!(mixed.rounds_best_fixed, 24);
+        assert_eq!(mixed.rounds_oracle, 8);
+    }
+
+    #[test]
+    fn the_matrix_has_every_drafter_alone() {
+        let record = record();
+        let domains = domains(&record, &args(&[])).expect("valid");
+        let matrix = Matrix::new(&record, &domains).expect("a whole record");
+        let a = &matrix.categories[0].drafters[0];
+        // Two texts of four rounds.
+        assert_eq!(
+            (a.rounds, a.accepted, a.mean_acceptance_length),
+            (8, 32, Some(5.0))
+        );
+        assert_eq!(
+            (a.mean_bd, a.variance_bd, a.variance_be),
+            (Some(0.75), Some(0.0), Some(0.0))
+        );
+        let table = matrix.lines().join("\n");
+        assert!(
+            table.contains("| a       | 5.000 | 1.000 | 3.000 |"),
+            "{table}"
+        );
+    }
+
+    #[test]
+    fn by_default_every_policy_of_one_drafter_a_round_is_played_and_no_other() {
+        let record = record();
+        let comparison = Comparison::new(&record, &args(&[])).expect("valid");
+        assert!(comparison.policies.contains(&PolicySpec::MetasdUcb));
+        let mut names = comparison.policies.iter().map(PolicySpec::to_string);
+        assert!(names.all(|name| !NOT_RECORDED.contains(&&*name)));
+        let error = report(&["--beta", "-1"]).expect_err("out of range");
+        assert!(error.to_string().starts_with("beta is -1"), "{error}");
     }
 }

@@ -4,15 +4,13 @@
 //! file   magic (8 bytes), version (u32), frame of the header as JSON, a frame for every text
 //! frame  length (u32), its complement (u32), payload, first 8 bytes of SHA-256(length, payload)
 //! text   category, prompt tokens, tokens (count and each), then for each position:
-//!        verification µs, and for each drafter: drafted, accepted, BD (if drafted > 0),
-//!        agreement, draft µs
+//!        verification µs, and for each drafter: drafted, accepted, BD (f64, if drafted >
+//!        0), TV (f32), draft µs
 //! ```
-//! Numbers of fixed width are little-endian; counts, tokens and times are LEB128, BD and agreement
-//! `f32`. The length stands there twice so that a damaged one is not taken for a file that ends
+//! Numbers of fixed width are little-endian; counts, tokens and times are LEB128. The length stands there twice so that a damaged one is not taken for a file that ends
 //! too early.
 
-use sha2::{Digest, Sha256};
-
+use super::frame::{Reader, push_frame, push_number};
 use super::{Attempt, Header, Record, Text};
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::TokenId;
@@ -23,8 +21,6 @@ pub const VERSION: u32 = 1;
 /// What a recording begins with. The first byte is no text, and a transfer that converts the ends
 /// of lines damages the last.
 const MAGIC: [u8; 8] = *b"\x89MSDREC\n";
-
-const CHECKSUM: usize = 8;
 
 /// What was read from the beginning of a recording.
 #[derive(Debug)]
@@ -65,7 +61,7 @@ pub(super) fn encode_text(header: &Header, text: &Text) -> Result<Vec<u8>> {
             if attempt.drafted > 0 {
                 payload.extend(attempt.bd.to_le_bytes());
             }
-            payload.extend(attempt.agreement.to_le_bytes());
+            payload.extend(attempt.tv.to_le_bytes());
             push_number(&mut payload, attempt.draft_us);
         }
     }
@@ -189,9 +185,9 @@ fn read_text(header: &Header, reader: &mut Reader<'_>) -> Option<Text> {
                 accepted: reader.count()?,
                 bd: match drafted {
                     0 => 0.0,
-                    _ => f32::from_le_bytes(reader.array()?),
+                    _ => f64::from_le_bytes(reader.array()?),
                 },
-                agreement: f32::from_le_bytes(reader.array()?),
+                tv: f32::from_le_bytes(reader.array()?),
                 draft_us: reader.number()?,
             });
         }
@@ -234,7 +230,7 @@ fn check_text(header: &Header, text: &Text) -> Result<()> {
                 drafted,
                 accepted,
                 bd,
-                agreement,
+                tv,
                 ..
             } = *attempt;
             check(accepted <= drafted && drafted <= most, &|| {
@@ -244,7 +240,7 @@ fn check_text(header: &Header, text: &Text) -> Result<()> {
                     drafter.name
                 )
             })?;
-            for (name, value) in [("bd", bd), ("agreement", agreement)] {
+            for (name, value) in [("bd", bd), ("tv", f64::from(tv))] {
                 check((0.0..=1.0).contains(&value), &|| {
                     format!(
                         "position {position}, drafter `{}`: {name} is {value}; it must lie in [0, 1]",
@@ -255,97 +251,6 @@ fn check_text(header: &Header, text: &Text) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn push_frame(bytes: &mut Vec<u8>, payload: &[u8]) -> Result<()> {
-    let length = u32::try_from(payload.len()).map_err(|_| {
-        Error::invalid("a text of more than 4 GiB cannot be recorded; lower --predict")
-    })?;
-    bytes.extend(length.to_le_bytes());
-    bytes.extend((!length).to_le_bytes());
-    bytes.extend(payload);
-    bytes.extend(checksum(length, payload));
-    Ok(())
-}
-
-fn checksum(length: u32, payload: &[u8]) -> [u8; CHECKSUM] {
-    let digest = Sha256::new()
-        .chain_update(length.to_le_bytes())
-        .chain_update(payload)
-        .finalize();
-    let mut first = [0; CHECKSUM];
-    first.copy_from_slice(&digest[..CHECKSUM]);
-    first
-}
-
-/// Appends `number` in LEB128: seven bits a byte, the lowest first, the top bit set but in the
-/// last.
-fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
-/// The bytes that have not been read yet.
-struct Reader<'a> {
-    bytes: &'a [u8],
-}
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(count)?;
-        self.bytes = rest;
-        Some(taken)
-    }
-
-    fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (taken, rest) = self.bytes.split_first_chunk()?;
-        self.bytes = rest;
-        Some(*taken)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let [byte] = self.array()?;
-            let bits = u64::from(byte & 0x7f);
-            if bits << shift >> shift != bits {
-                return None;
-            }
-            number |= bits << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
-    fn count(&mut self) -> Option<usize> {
-        usize::try_from(self.number()?).ok()
-    }
-
-    /// The payload of the next frame; `None` when the bytes end before it does. The error says
-    /// how it is damaged.
-    fn frame(&mut self) -> std::result::Result<Option<&'a [u8]>, &'static str> {
-        let mut rest = Reader { bytes: self.bytes };
-        let (Some(length), Some(complement)) = (rest.array(), rest.array()) else {
-            return Ok(None);
-        };
-        let length = u32::from_le_bytes(length);
-        if u32::from_le_bytes(complement) != !length {
-            return Err("its two lengths do not match");
-        }
-        let (Some(payload), Some(sum)) = (rest.take(length as usize), rest.take(CHECKSUM)) else {
-            return Ok(None);
-        };
-        if sum != checksum(length, payload) {
-            return Err("the checksum does not match");
-        }
-        *self = rest;
-        Ok(Some(payload))
-    }
 }
 
 fn wrong(what: impl Into<String>) -> Error {
@@ -368,11 +273,11 @@ mod tests {
                 drafted,
                 accepted: drafted / 2,
                 bd: if drafted > 0 {
-                    0.1 + 0.1 * position as f32
+                    0.1 + 0.1 * position as f64
                 } else {
                     0.0
                 },
-                agreement: 1.0 / (1.0 + position as f32),
+                tv: 1.0 / (1.0 + position as f32),
                 draft_us: 1000 * position as u64,
             }
         };
@@ -476,8 +381,8 @@ mod tests {
             error.to_string()
         };
         assert!(with(&|text| text.category = 2).contains("category 2 is none of 2"));
-        assert!(with(&|text| text.attempts[3].bd = f32::NAN).contains("drafter `b`: bd is NaN"));
-        assert!(with(&|text| text.attempts[2].agreement = 1.5).contains("position 1, drafter `a`"));
+        assert!(with(&|text| text.attempts[3].bd = f64::NAN).contains("drafter `b`: bd is NaN"));
+        assert!(with(&|text| text.attempts[2].tv = 1.5).contains("position 1, drafter `a`"));
         let message = with(&|text| text.attempts[1].accepted = 6);
         assert!(
             message.contains("6 tokens accepted of 5 drafted"),
@@ -507,15 +412,6 @@ mod tests {
             prop_assert_eq!(error.kind(), ErrorKind::InvalidRecord);
             // No damage passes for an interruption, which would be written over.
             prop_assert!(decode_whole_texts(&bytes).is_err());
-        }
-
-        #[test]
-        fn numbers_round_trip(number: u64) {
-            let mut bytes = Vec::new();
-            push_number(&mut bytes, number);
-            let mut reader = Reader { bytes: &bytes };
-            prop_assert_eq!(reader.number(), Some(number));
-            prop_assert!(reader.bytes.is_empty());
         }
 
         #[test]

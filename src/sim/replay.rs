@@ -4,6 +4,10 @@
 //! behind the tokens it commits. So a replay makes the same choices as the engine with the same
 //! seed, thousands of times in the time of one generation.
 
+mod totals;
+
+pub use totals::ArmTotals;
+
 use std::str::FromStr;
 
 use rand_chacha::ChaCha8Rng;
@@ -11,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::bandit::{self, Feedback, Policy, PolicyParams, PolicySpec};
 use crate::error::{Error, Result};
 use crate::record::{Attempt, Header, Record, Text};
+use crate::sim::{SETTLED_ROUNDS, SETTLED_SHARE};
 use crate::types::ArmId;
 
 /// Texts that a policy takes as one query, one after the other.
@@ -29,88 +34,22 @@ pub struct Replay {
     pub arms: Vec<ArmTotals>,
 }
 
-/// Sums over the rounds of one arm.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct ArmTotals {
-    /// Rounds.
-    pub rounds: u64,
-    /// Tokens drafted.
-    pub drafted: u64,
-    /// Tokens accepted.
-    pub accepted: u64,
-    /// Block divergence.
-    pub bd: f64,
-    /// Squares of block divergence.
-    pub bd_squared: f64,
-    /// Block efficiency.
-    pub be: f64,
-    /// Squares of block efficiency.
-    pub be_squared: f64,
-}
-
 impl Replay {
     /// The stopping time: rounds until the text was there, those of the target alone included.
     pub fn rounds(&self) -> u64 {
         self.choices.len() as u64
     }
-}
 
-impl ArmTotals {
-    fn add(&mut self, attempt: &Attempt) {
-        let (bd, be) = (f64::from(attempt.bd), attempt.be());
-        self.rounds += 1;
-        self.drafted += attempt.drafted as u64;
-        self.accepted += attempt.accepted as u64;
-        self.bd += bd;
-        self.bd_squared += bd * bd;
-        self.be += be;
-        self.be_squared += be * be;
-    }
-
-    /// Adds the sums of other rounds of the arm.
-    pub fn merge(&mut self, other: &Self) {
-        self.rounds += other.rounds;
-        self.drafted += other.drafted;
-        self.accepted += other.accepted;
-        self.bd += other.bd;
-        self.bd_squared += other.bd_squared;
-        self.be += other.be;
-        self.be_squared += other.be_squared;
-    }
-
-    /// Mean acceptance length: the accepted tokens of a round and the target's own one. `None`
-    /// without a round, as the following.
-    pub fn mean_acceptance_length(&self) -> Option<f64> {
-        self.per_round((self.accepted + self.rounds) as f64)
-    }
-
-    /// Mean block divergence.
-    pub fn mean_bd(&self) -> Option<f64> {
-        self.per_round(self.bd)
-    }
-
-    /// Mean block efficiency.
-    pub fn mean_be(&self) -> Option<f64> {
-        self.per_round(self.be)
-    }
-
-    /// Variance of block divergence over the rounds.
-    pub fn variance_bd(&self) -> Option<f64> {
-        self.variance(self.bd, self.bd_squared)
-    }
-
-    /// Variance of block efficiency over the rounds.
-    pub fn variance_be(&self) -> Option<f64> {
-        self.variance(self.be, self.be_squared)
-    }
-
-    fn variance(&self, sum: f64, squares: f64) -> Option<f64> {
-        let mean = self.per_round(sum)?;
-        Some((self.per_round(squares)? - mean * mean).max(0.0))
-    }
-
-    fn per_round(&self, sum: f64) -> Option<f64> {
-        (self.rounds > 0).then(|| sum / self.rounds as f64)
+    /// The first round (from 1) by which `best` had [`SETTLED_SHARE`] of the last
+    /// [`SETTLED_ROUNDS`] rounds; `None` if that never came.
+    pub fn settled(&self, best: ArmId) -> Option<u64> {
+        let needed = SETTLED_SHARE * SETTLED_ROUNDS as f64;
+        let has_settled = |last: &[Option<ArmId>]| {
+            let hits = last.iter().filter(|&&choice| choice == Some(best));
+            hits.count() as f64 >= needed
+        };
+        let first = self.choices.windows(SETTLED_ROUNDS).position(has_settled);
+        first.map(|first| (first + SETTLED_ROUNDS) as u64)
     }
 }
 
@@ -170,7 +109,7 @@ impl<'a> Query<'a> {
                     drafted: attempt.drafted,
                     accepted: attempt.accepted,
                     committed: next - position,
-                    bd: f64::from(attempt.bd),
+                    bd: attempt.bd,
                     be: attempt.be(),
                     seconds: (attempt.draft_us + text.verify_us[position]) as f64 * 1e-6,
                     counterfactual,
@@ -255,8 +194,8 @@ fn agreements(text: &Text, positions: std::ops::Range<usize>) -> Vec<(ArmId, f64
     let mean = |arm: usize| {
         let agreements = positions
             .clone()
-            .map(|position| text.at(position)[arm].agreement);
-        agreements.map(f64::from).sum::<f64>() / count
+            .map(|position| text.at(position)[arm].agreement());
+        agreements.sum::<f64>() / count
     };
     (0..arms).map(|arm| (ArmId(arm), mean(arm))).collect()
 }
@@ -336,8 +275,8 @@ mod tests {
             Attempt {
                 drafted,
                 accepted: accepted[arm][position],
-                bd: position as f32 / 10.0,
-                agreement: arm as f32 / 10.0,
+                bd: position as f64 / 10.0,
+                tv: 1.0 - arm as f32 / 10.0,
                 draft_us: 0,
             }
         };
@@ -497,8 +436,8 @@ mod tests {
     fn feedback_is_what_the_engine_would_have_told() {
         let mut record = record();
         // Different agreements at the positions 0 to 2, over which the first round commits.
-        for (position, agreement) in [0.2, 0.4, 0.9].into_iter().enumerate() {
-            record.texts[0].attempts[2 * position + 1].agreement = agreement;
+        for (position, tv) in [0.8, 0.6, 0.1].into_iter().enumerate() {
+            record.texts[0].attempts[2 * position + 1].tv = tv;
         }
         record.texts[0].verify_us[0] = 1500;
         record.texts[0].attempts[0].draft_us = 500;
@@ -521,6 +460,23 @@ mod tests {
         assert!(a.abs() < 1e-6 && (b - 0.5).abs() < 1e-6, "{a} {b}");
         assert_eq!((second.arm, second.committed), (ArmId(1), 5));
         assert!(second.counterfactual.is_empty(), "it was not wanted");
+    }
+
+    #[test]
+    fn a_query_has_settled_once_the_best_arm_has_nine_of_ten_of_fifty_rounds() {
+        let replay = |choices: &[usize]| Replay {
+            choices: choices.iter().map(|&arm| Some(ArmId(arm))).collect(),
+            arms: Vec::new(),
+        };
+        let settled = |choices: &[usize]| replay(choices).settled(ArmId(1));
+        assert_eq!(settled(&[1; 49]), None);
+        assert_eq!(settled(&[1; 60]), Some(50));
+        // Of rounds 3 to 52 five went to others, of those before more.
+        let mut late = [1; 60];
+        for round in [0, 1, 9, 10, 11, 12, 13] {
+            late[round] = 0;
+        }
+        assert_eq!(settled(&late), Some(52));
     }
 
     #[test]
