@@ -9,7 +9,8 @@
 
 use std::fmt;
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::types::ArmId;
@@ -35,6 +36,17 @@ pub mod uniform;
 pub use feedback::{Feedback, Reward};
 pub use spec::{PolicyParams, PolicySpec};
 pub use state::{ArmState, PolicyState};
+
+/// The random stream of a policy's choices. A sampler of the same seed has stream 0, so that
+/// neither moves the other's draws.
+const STREAM: u64 = 1;
+
+/// The generator that a policy chooses with in a query of seed `seed`.
+pub fn generator(seed: u64) -> ChaCha8Rng {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(STREAM);
+    generator
+}
 
 /// A rule that picks the arm of each round.
 ///

@@ -17,6 +17,8 @@ mod pool;
 mod progress;
 mod prompt;
 mod quantize;
+mod record;
+mod replay;
 mod report;
 mod run;
 mod sampling;
@@ -73,6 +75,7 @@ pub fn main() -> ExitCode {
         Command::Chat(arguments) => chat::run(&arguments, &environment),
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
+        Command::Record(arguments) => record::run(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -13,11 +13,14 @@ mod error;
 mod ffi;
 pub mod llama;
 pub mod pool;
+pub mod record;
+pub mod recorder;
 pub mod round;
 pub mod scripted;
 pub mod session;
 pub mod sim;
 pub mod target;
+pub mod tree;
 mod types;
 pub mod verify;
 

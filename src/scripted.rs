@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{KvCache, Outputs, SamplerChain};
 use crate::session::Vocabulary;
 use crate::target::Target;
+use crate::tree::Tree;
 use crate::types::TokenId;
 
 /// Raw logits for the token after a text: one `f32` for every token of the vocabulary.
@@ -21,7 +22,10 @@ pub struct ScriptedTarget {
     n_vocab: usize,
     n_ctx: usize,
     max_outputs: usize,
+    max_candidates: usize,
     held: Vec<TokenId>,
+    /// The tree decoded last, until the cache changes.
+    tree: Option<Tree>,
     rows: Vec<Vec<f32>>,
     fail_after: Option<usize>,
     decodes: usize,
@@ -35,7 +39,9 @@ impl ScriptedTarget {
             n_vocab,
             n_ctx,
             max_outputs: 16,
+            max_candidates: 0,
             held: Vec::new(),
+            tree: None,
             rows: Vec::new(),
             fail_after: None,
             decodes: 0,
@@ -48,6 +54,31 @@ impl ScriptedTarget {
         self.fail_after = Some(decodes);
         self
     }
+
+    /// Lets it decode trees of up to `candidates`, with up to `nodes` nodes.
+    #[must_use]
+    pub fn with_trees(mut self, candidates: usize, nodes: usize) -> Self {
+        self.max_candidates = candidates;
+        self.max_outputs = nodes;
+        self
+    }
+
+    /// Begins a decode of `count` tokens.
+    fn begin(&mut self, count: usize) -> Result<()> {
+        self.rows.clear();
+        self.tree = None;
+        if self.fail_after.is_some_and(|most| self.decodes >= most) {
+            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+        }
+        self.decodes += 1;
+        if self.held.len() + count > self.n_ctx {
+            return Err(Error::new(
+                ErrorKind::ContextOverflow,
+                "the context is full",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl KvCache for ScriptedTarget {
@@ -56,6 +87,7 @@ impl KvCache for ScriptedTarget {
     }
 
     fn truncate(&mut self, len: usize) -> Result<()> {
+        self.tree = None;
         self.held.truncate(len);
         Ok(())
     }
@@ -79,23 +111,44 @@ impl Target for ScriptedTarget {
     }
 
     fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
-        self.rows.clear();
-        if self.fail_after.is_some_and(|most| self.decodes >= most) {
-            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
-        }
-        self.decodes += 1;
-        if self.held.len() + tokens.len() > self.n_ctx {
-            return Err(Error::new(
-                ErrorKind::ContextOverflow,
-                "the context is full",
-            ));
-        }
+        self.begin(tokens.len())?;
         for (i, &token) in tokens.iter().enumerate() {
             self.held.push(token);
             if outputs.include(i, tokens.len()) {
                 self.rows.push((self.script)(&self.held));
             }
         }
+        Ok(())
+    }
+
+    fn max_candidates(&self) -> usize {
+        self.max_candidates
+    }
+
+    fn decode_tree(&mut self, tree: &Tree) -> Result<()> {
+        if tree.candidates() > self.max_candidates || tree.nodes().len() > self.max_outputs {
+            return Err(Error::invalid("the tree is too large"));
+        }
+        self.begin(tree.nodes().len())?;
+        for node in 0..tree.nodes().len() {
+            let path = tree.path_to(node);
+            let tokens = path.iter().map(|&node| tree.nodes()[node].token);
+            let text: Vec<TokenId> = self.held.iter().copied().chain(tokens).collect();
+            self.rows.push((self.script)(&text));
+        }
+        self.held.push(tree.nodes()[0].token);
+        self.tree = Some(tree.clone());
+        Ok(())
+    }
+
+    fn keep_path(&mut self, node: usize) -> Result<()> {
+        let tree = self
+            .tree
+            .take_if(|tree| node < tree.nodes().len())
+            .ok_or_else(|| Error::invalid("there is no such node in the cache"))?;
+        let path = tree.path_to(node);
+        let tokens = path[1..].iter().map(|&node| tree.nodes()[node].token);
+        self.held.extend(tokens);
         Ok(())
     }
 

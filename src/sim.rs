@@ -1,5 +1,7 @@
-//! The real policies on scripted arms: how many rounds a query takes, and how many more than with
-//! the best arm alone. No model runs.
+//! The real policies on scripted arms or on recorded texts: how many rounds a query takes, and how
+//! many more than with the best arm alone. No model runs.
+//!
+//! A [`Query`] replays a recording, round for round as the engine would have gone.
 //!
 //! An [`Arm`] is a drafter whose agreement with the target is scripted. [`stopping_time`] plays
 //! one query; an [`Experiment`] repeats it, and [`regret`] compares two policies over the same
@@ -15,11 +17,13 @@ use crate::types::ArmId;
 mod arm;
 mod estimate;
 mod fit;
+mod replay;
 mod settling;
 
 pub use arm::{Arm, Block, DEFAULT_SPREAD};
 pub use estimate::Estimate;
 pub use fit::Fit;
+pub use replay::{ArmTotals, Query, Replay, Split};
 pub use settling::{SETTLED_ROUNDS, SETTLED_SHARE};
 
 use settling::Settling;

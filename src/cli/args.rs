@@ -7,7 +7,7 @@ use metasd::audit::DEFAULT_MAX_GAP;
 use metasd::bandit::{PolicySpec, Reward};
 use metasd::llama::WeightType;
 use metasd::session::DEFAULT_N_MAX;
-use metasd::sim::{Arm, DEFAULT_SPREAD};
+use metasd::sim::{Arm, DEFAULT_SPREAD, Split};
 
 use super::options::{
     ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, TuningArgs, positive,
@@ -44,7 +44,9 @@ pub enum Command {
     Quantize(QuantizeArgs),
     /// Check on this machine that speculation leaves the text as it is
     Audit(AuditArgs),
-    /// Play the policies on scripted drafters and print their regret; no model is loaded
+    /// Write down what every drafter would do at every position of greedy answers, for `simulate`
+    Record(RecordArgs),
+    /// Play the policies on scripted drafters or on a recording; no model is loaded
     Simulate(SimulateArgs),
 }
 
@@ -177,6 +179,66 @@ pub struct PoolMatrixArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
+    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
+    /// prompts/ beside the pool]
+    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
+    pub prompts: Vec<PathBuf>,
+
+    /// Take the prompts of these categories [default: all]
+    #[arg(
+        long,
+        visible_alias = "category",
+        value_name = "NAMES",
+        value_delimiter = ',',
+        help_heading = "Prompt"
+    )]
+    pub categories: Vec<String>,
+
+    /// Take this many prompts of each category at most
+    #[arg(long, value_name = "N", help_heading = "Prompt")]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    pub per_category: Option<usize>,
+    #[command(flatten)]
+    pub template: TemplateArgs,
+
+    /// The most tokens of an answer
+    #[arg(
+        short = 'n',
+        long = "predict",
+        visible_alias = "n-predict",
+        value_name = "N"
+    )]
+    #[arg(default_value_t = 192, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Recording")]
+    pub predict: usize,
+
+    /// The most tokens drafted in a round
+    #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
+    #[arg(default_value_t = DEFAULT_N_MAX, value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Recording")]
+    pub spec_draft_n_max: usize,
+
+    /// The temperature at which distributions are compared for the reward [default: the pool's,
+    /// else 1]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(help_heading = "Recording")]
+    pub reward_temperature: Option<f32>,
+
+    /// Seed of all random numbers, on which greedy decoding does not depend; -1 for a random one
+    #[arg(short, long, value_name = "SEED", default_value_t = 0)]
+    #[arg(allow_negative_numbers = true, help_heading = "Recording")]
+    pub seed: i64,
+
+    /// The file to write; a recording that was interrupted goes on
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub models: ModelArgs,
+}
+
+#[derive(Debug, Args)]
 pub struct QuantizeArgs {
     /// The GGUF model to read
     #[arg(value_name = "IN")]
@@ -254,8 +316,10 @@ pub struct AuditArgs {
 )]
 pub struct SimulateArgs {
     /// Simulate drafters that are scripted with --arms
-    #[arg(long, required = true, help_heading = "Simulation")]
+    #[arg(long, required_unless_present = "record", help_heading = "Simulation")]
     pub synthetic: bool,
+    #[command(flatten)]
+    pub replay: ReplayArgs,
 
     /// The drafters' agreements with the target, each the chance that a drafted token is accepted:
     /// 0.7, or 0.7/0.4 for one that changes in the middle (more parts likewise), or 0.7..0.4 for
@@ -315,6 +379,36 @@ pub struct SimulateArgs {
     pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub tuning: TuningArgs,
+}
+
+/// Which recording is replayed, and what of it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Recording")]
+pub struct ReplayArgs {
+    /// Replay a recording of `metasd record`, in which drafters go by their names
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = [
+        "synthetic",
+        "arms",
+        "spread",
+        "tokens",
+        "spec_draft_n_max",
+        "plot",
+    ])]
+    pub record: Option<PathBuf>,
+
+    /// Take of each category all texts, or the first, third, ... (even) or the others (odd)
+    #[arg(long, value_name = "WHICH", default_value = "all", requires = "record")]
+    pub split: Split,
+
+    /// Take texts that change midway instead: those of one category that go on in those of another
+    /// (of several likewise); may be repeated
+    #[arg(long, value_name = "A,B", requires = "record")]
+    pub concat: Vec<String>,
+
+    /// Print how every drafter alone does by category, instead of policies
+    #[arg(long, requires = "record")]
+    pub matrix: bool,
 }
 
 /// Where a single prompt comes from.

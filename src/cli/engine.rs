@@ -58,7 +58,7 @@ impl Engine {
         settle_policy(&mut params, &selection, speculation)?;
 
         let model = load_target(&selection.target, models, progress)?;
-        let (target, defaults) = open_target(&model, models, params.n_max)?;
+        let (target, defaults) = open_target(&model, models, params.n_max, 1)?;
         let pool = progress.during("loading the drafters", || {
             load_drafters(&mut selection, &params.policy, &model, defaults)
         })?;
@@ -80,8 +80,8 @@ impl Engine {
     }
 }
 
-/// Makes the target's context, for drafts of at most `n_max` tokens, and what the drafters take over
-/// from it.
+/// Makes the target's context, for up to `candidates` drafts of at most `n_max` tokens verified at
+/// once, and what the drafters take over from it.
 ///
 /// # Errors
 /// When the context cannot be made.
@@ -89,6 +89,7 @@ pub fn open_target(
     model: &Arc<Model>,
     models: &ModelArgs,
     n_max: usize,
+    candidates: usize,
 ) -> Result<(LlamaTarget, PoolDefaults)> {
     let defaults = PoolDefaults {
         n_ctx: context_size(models.ctx_size, model),
@@ -100,7 +101,8 @@ pub fn open_target(
         &ContextParams {
             n_ctx: defaults.n_ctx,
             n_batch: defaults.n_batch,
-            max_outputs: n_max + 1,
+            max_outputs: n_max * candidates + 1,
+            sequences: if candidates > 1 { candidates + 1 } else { 1 },
             threads: defaults.threads,
         },
     )?;

@@ -37,7 +37,7 @@ pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode>
     let _busy = Busy::new();
     let progress = Progress::new(false);
     let model = engine::load_target(&selection.target, &args.models, &progress)?;
-    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max)?;
+    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max, 1)?;
     let mut pool = Pool::default();
     let mut rows: Vec<Row> = progress.during("loading the drafters", || {
         let load = |(index, drafter)| {
@@ -152,7 +152,10 @@ fn tell(bar: &ProgressBar, category: &Category, (place, of): (usize, usize)) {
 }
 
 /// The prompts of `given`, else those beside the pool file.
-fn read_prompts(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
+///
+/// # Errors
+/// When there are none, or a file cannot be read or has a wrong line.
+pub fn read_prompts(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
     let found = match (given, pool) {
         ([], None) => {
             return Err(Error::invalid("no prompts; give a file with --prompts"));
@@ -207,14 +210,19 @@ fn prompt_files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// The prompts of one category.
 #[derive(Debug, PartialEq)]
-struct Category {
-    name: String,
-    texts: Vec<String>,
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub texts: Vec<String>,
 }
 
 /// The prompts by category, in the order in which categories first occur; only those `asked` for,
 /// if any are, and of each `per_category` prompts at most.
-fn categories(
+///
+/// # Errors
+/// When there are no prompts, or none of a category that was asked for.
+pub fn categories(
     prompts: Vec<Prompt>,
     asked: &[String],
     per_category: Option<usize>,
@@ -320,7 +328,14 @@ fn table(categories: &[&str], rows: &[Row], value: fn(&Cell) -> Option<f64>) -> 
         }
         lines.push(line);
     }
-    let widths: Vec<usize> = (0..categories.len() + 2)
+    markdown(lines)
+}
+
+/// A Markdown table: the first line is its head, the first column to the left, the others to the
+/// right. Every line has as many cells.
+pub fn markdown(mut lines: Vec<Vec<String>>) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
         .map(|column| {
             let lengths = lines.iter().map(|line| line[column].chars().count());
             lengths.max().unwrap_or(0)

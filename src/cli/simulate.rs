@@ -12,13 +12,16 @@ use super::interrupt::{self, Busy};
 use super::output::Output;
 use super::plot::{self, Curve, Labels};
 use super::progress::Progress;
-use super::{sampling, say};
+use super::{replay, sampling, say};
 
 /// Plays policies on scripted arms and prints their regret.
 ///
 /// # Errors
 /// For wrong arguments, a plot that cannot be written, or when Ctrl-C stops it.
 pub fn run(args: &SimulateArgs) -> Result<ExitCode> {
+    if args.replay.record.is_some() {
+        return replay::run(args);
+    }
     let simulation = Simulation::new(args)?;
     let _busy = Busy::new();
     let report = simulation.play()?;
@@ -155,7 +158,7 @@ impl Simulation {
 }
 
 /// All policies that stand for themselves and choose among the arms.
-fn learning_policies() -> Vec<PolicySpec> {
+pub fn learning_policies() -> Vec<PolicySpec> {
     PolicySpec::KNOWN
         .iter()
         .filter_map(|name| name.parse().ok())

@@ -44,6 +44,7 @@ impl ModelDrafter {
                 n_ctx: params.n_ctx,
                 n_batch: params.n_batch,
                 max_outputs: 1,
+                sequences: 1,
                 threads: params.threads,
             },
         )?;

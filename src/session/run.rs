@@ -11,15 +11,11 @@ use super::text::TextStream;
 use super::{
     DrafterStatistics, Event, GenerateParams, Generation, RoundRecord, Session, StopReason,
 };
-use crate::bandit::Feedback;
+use crate::bandit::{self, Feedback};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
 use crate::round::{Round, RoundReport};
 use crate::types::{ArmId, TokenId};
-
-/// The random stream of the policy; the sampler uses stream 0 of the same seed, so that a policy's
-/// draws do not move the sampler's.
-const POLICY_STREAM: u64 = 1;
 
 /// One generation in progress.
 pub(super) struct Run<'a> {
@@ -43,15 +39,12 @@ impl<'a> Run<'a> {
         params: &'a GenerateParams,
     ) -> Self {
         chain.restart(&session.history);
-        let rng = ChaCha8Rng::seed_from_u64(params.sampling.seed);
-        let mut policy_rng = rng.clone();
-        policy_rng.set_stream(POLICY_STREAM);
         Self {
             totals: vec![Totals::default(); session.pool.members().len()],
             session,
             chain,
-            rng,
-            policy_rng,
+            rng: ChaCha8Rng::seed_from_u64(params.sampling.seed),
+            policy_rng: bandit::generator(params.sampling.seed),
             stream: TextStream::new(&params.stop),
             params,
             text: String::new(),
