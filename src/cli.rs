@@ -18,6 +18,7 @@ mod progress;
 mod prompt;
 mod quantize;
 mod report;
+mod router;
 mod run;
 mod sampling;
 mod selection;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use metasd::{Error, ErrorKind};
 
-use args::{Cli, Command, PoolCommand};
+use args::{Cli, Command, PoolCommand, RouterCommand};
 
 /// What a shell reports of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -73,6 +74,8 @@ pub fn main() -> ExitCode {
         Command::Chat(arguments) => chat::run(&arguments, &environment),
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
+        Command::Router(RouterCommand::Fit(arguments)) => router::fit(&arguments, &environment),
+        Command::Router(RouterCommand::Eval(arguments)) => router::eval(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),

@@ -14,6 +14,7 @@ mod ffi;
 pub mod llama;
 pub mod pool;
 pub mod round;
+pub mod router;
 pub mod scripted;
 pub mod session;
 pub mod sim;
