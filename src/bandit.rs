@@ -24,7 +24,9 @@ mod feedback;
 pub mod fixed;
 pub mod greedy;
 pub mod halving;
+pub mod joint;
 pub mod off;
+pub mod routed;
 pub mod sliding_window;
 mod spec;
 mod spelling;
@@ -81,6 +83,16 @@ pub trait Policy: Send + fmt::Debug {
     fn wants_counterfactual(&self) -> bool {
         false
     }
+
+    /// Whether [`rank`](Policy::rank) should be called for each query.
+    fn wants_ranking(&self) -> bool {
+        false
+    }
+
+    /// Tells, after a [`reset`](Policy::reset) and before the first selection, which arms suit the
+    /// query, the best one first; arms of which nothing is known are left out. Each is one of
+    /// those given to [`reset`](Policy::reset).
+    fn rank(&mut self, _ranking: &[ArmId]) {}
 
     /// What the policy believes at this moment.
     fn state(&self) -> PolicyState;

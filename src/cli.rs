@@ -20,6 +20,7 @@ mod quantize;
 mod record;
 mod replay;
 mod report;
+mod router;
 mod run;
 mod sampling;
 mod selection;
@@ -35,7 +36,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use metasd::{Error, ErrorKind};
 
-use args::{Cli, Command, PoolCommand};
+use args::{Cli, Command, PoolCommand, RouterCommand};
 
 /// What a shell reports of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -76,6 +77,8 @@ pub fn main() -> ExitCode {
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
         Command::Record(arguments) => record::run(&arguments, &environment),
+        Command::Router(RouterCommand::Fit(arguments)) => router::fit(&arguments, &environment),
+        Command::Router(RouterCommand::Eval(arguments)) => router::eval(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),

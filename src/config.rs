@@ -11,6 +11,7 @@
 //! beta = 0.07                              # and what else `PolicyParams` has
 //! spec_draft_n_max = 5
 //! reward_temperature = 1.0
+//! router = "router.json"                   # what `policy = "router"` asks
 //!
 //! [[drafter]]
 //! name = "code"
@@ -49,7 +50,7 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Keys of a drafter's own, besides those of its kind's parameters.
 const DRAFTER_KEYS: &[&str] = &["name", "kind"];
 const MODEL_KEYS: &[&str] = &["model", "ctx_size", "threads", "gpu_layers"];
-const SESSION_KEYS: &[&str] = &["policy", "spec_draft_n_max", "reward_temperature"];
+const SESSION_KEYS: &[&str] = &["policy", "spec_draft_n_max", "reward_temperature", "router"];
 const TARGET_KEYS: &[&str] = &["model", "system_prompt"];
 
 /// What a pool file says.
@@ -61,6 +62,8 @@ pub struct PoolFile {
     pub session: SessionParams,
     /// The drafters, in the order of the file.
     pub drafters: Vec<DrafterSpec>,
+    /// The file of the router, if the file names one.
+    pub router: Option<PathBuf>,
     source: Source,
     /// Where each drafter's model is named, 0 for one without.
     model_lines: Vec<usize>,
@@ -137,6 +140,7 @@ impl PoolFile {
             target: None,
             session: SessionParams::default(),
             drafters: Vec::new(),
+            router: None,
             source: source.clone(),
             model_lines: Vec::new(),
             target_line: 0,
@@ -223,6 +227,12 @@ impl PoolFile {
                 .map_err(|error| section.error(line, format!("reward_temperature: {error}")))?;
             self.session.reward_temperature = temperature;
         }
+        self.router = match section.take::<PathBuf>("router")? {
+            Some((path, line)) => {
+                Some(self.beside(&path, ("router", "a router file"), line, &section)?)
+            }
+            None => None,
+        };
         self.session.policy_params = policy.read(&mut section, PolicyParams::validate)?;
         if let Some((name, line)) = section.take::<String>("policy")? {
             let names: Vec<String> = self.drafters.iter().map(|d| d.name.clone()).collect();
@@ -293,11 +303,24 @@ impl PoolFile {
 
     fn read_path(&self, section: &mut Section<'_>) -> Result<(PathBuf, usize)> {
         let (path, line) = section.require::<PathBuf>("model", "the path of a GGUF file")?;
+        let path = self.beside(&path, ("model", "a GGUF file"), line, section)?;
+        Ok((path, line))
+    }
+
+    /// `path`, the value of `key`, relative to this file.
+    fn beside(
+        &self,
+        path: &Path,
+        (key, what): (&str, &str),
+        line: usize,
+        section: &Section<'_>,
+    ) -> Result<PathBuf> {
         if path.as_os_str().is_empty() {
-            return Err(section.error(line, "model is empty; it must be the path of a GGUF file"));
+            let message = format!("{key} is empty; it must be the path of {what}");
+            return Err(section.error(line, message));
         }
         let folder = self.source.path().parent().unwrap_or(Path::new(""));
-        Ok((folder.join(path), line))
+        Ok(folder.join(path))
     }
 }
 

@@ -16,6 +16,7 @@ pub mod pool;
 pub mod record;
 pub mod recorder;
 pub mod round;
+pub mod router;
 pub mod scripted;
 pub mod session;
 pub mod sim;

@@ -220,7 +220,7 @@ impl Drafter for ScriptedDrafter {
         self.drafts += 1;
         let mut text = history.to_vec();
         for drafted in 0..max {
-            if fails && drafted * 2 >= max {
+            if fails && drafted >= max / 2 {
                 return Err(Error::new(ErrorKind::Backend, "the script ends here"));
             }
             let logits = (self.script)(&text);

@@ -1,5 +1,8 @@
 //! A session: prompt in, tokens out. Owns the target, the pool, the policy and their statistics.
 
+mod drafting;
+mod ensemble;
+mod routing;
 mod run;
 mod statistics;
 mod text;
@@ -19,8 +22,11 @@ use crate::drafter::Draft;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{Outputs, SamplerChain, SamplingParams};
 use crate::pool::Pool;
+use crate::router::{Embedding, Router};
 use crate::target::Target;
 use crate::types::{ArmId, TokenId};
+use ensemble::EnsembleMemory;
+use routing::Routing;
 use run::Run;
 use statistics::milliseconds;
 
@@ -91,7 +97,9 @@ pub enum StopReason {
 pub struct RoundRecord {
     /// Its number, from 1.
     pub round: usize,
-    /// The drafter's name; `null` for plain decoding.
+    /// The drafter's name; `null` for plain decoding. Where several drafted, each for itself, the
+    /// one that proposed the accepted tokens, or where none was accepted the first of them; what
+    /// follows is of that one alone.
     pub drafter: Option<String>,
     /// Tokens drafted.
     pub drafted: usize,
@@ -129,7 +137,8 @@ pub enum Event<'a> {
     Text {
         /// The text; a whole number of characters, never empty.
         text: &'a str,
-        /// Who proposed the token that brought it; `None` for the target itself.
+        /// Who proposed the token that brought it, by its place in [`Generation::drafters`];
+        /// `None` for the target itself.
         drafter: Option<ArmId>,
     },
     /// A round has been committed.
@@ -158,7 +167,8 @@ pub struct Generation {
     pub rounds: usize,
     /// Counts and times.
     pub timings: Timings,
-    /// What each drafter did, in the order of the pool.
+    /// What each drafter did, in the order of the pool, and where all of them drafted as one
+    /// ensemble what that did, after them.
     pub drafters: Vec<DrafterStatistics>,
 }
 
@@ -184,6 +194,10 @@ pub struct Session {
     params: SessionParams,
     aligner: Aligner,
     draft: Draft,
+    /// The drafts of `draft-all`, one for each drafter.
+    candidates: Vec<Draft>,
+    ensemble: EnsembleMemory,
+    routing: Option<Routing>,
     /// The committed text: prompt and generated tokens. The target's cache holds a prefix of it.
     history: Vec<TokenId>,
 }
@@ -193,7 +207,8 @@ impl Session {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] when `n_max` is 0 or does not fit the target's batch, for a
-    /// policy parameter out of range or a `fixed:` drafter that is not in the pool.
+    /// policy parameter out of range or a `fixed:` drafter that is not in the pool, and for
+    /// `draft-all` on a target that was not made for as many candidates.
     pub fn new(
         target: Box<dyn Target>,
         vocabulary: Arc<dyn Vocabulary>,
@@ -203,9 +218,12 @@ impl Session {
         check_n_max(params.n_max, &*target)?;
         let mut session = Self {
             draft: Draft::new(target.vocab_size()),
+            candidates: Vec::new(),
+            ensemble: EnsembleMemory::new(target.vocab_size())?,
             aligner: Aligner::new(params.reward_temperature)?,
             policy: PolicySpec::Off.build(&PolicyParams::default(), &[])?,
             history: Vec::new(),
+            routing: None,
             target,
             vocabulary,
             pool,
@@ -218,7 +236,8 @@ impl Session {
     /// Changes the policy; its statistics start afresh.
     ///
     /// # Errors
-    /// Those of [`PolicySpec::build`]; the policy is then as before.
+    /// Those of [`PolicySpec::build`], and [`ErrorKind::InvalidArgument`] for `draft-all` on a
+    /// target that was not made for as many candidates; the policy is then as before.
     pub fn set_policy(&mut self, policy: PolicySpec, params: PolicyParams) -> Result<()> {
         let before = (
             std::mem::replace(&mut self.params.policy, policy),
@@ -235,8 +254,25 @@ impl Session {
     /// [`ErrorKind::InvalidArgument`] when it is 0 or does not fit the target's batch.
     pub fn set_n_max(&mut self, n_max: usize) -> Result<()> {
         check_n_max(n_max, &*self.target)?;
-        self.params.n_max = n_max;
+        let before = std::mem::replace(&mut self.params.n_max, n_max);
+        self.check_candidates().inspect_err(|_| {
+            self.params.n_max = before;
+        })
+    }
+
+    /// Gives the session the router that the policy `router` asks, and the input embedding of its
+    /// target.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when a label of the router names no drafter of the pool.
+    pub fn set_router(&mut self, router: Router, embedding: Box<dyn Embedding>) -> Result<()> {
+        self.routing = Some(Routing::new(router, embedding, &self.pool.names())?);
         Ok(())
+    }
+
+    /// Whether the session has a router.
+    pub fn has_router(&self) -> bool {
+        self.routing.is_some()
     }
 
     /// The parameters in force.
@@ -247,6 +283,14 @@ impl Session {
     /// The drafters.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// The names of those that propose tokens, in the order of [`Generation::drafters`]: the
+    /// drafters in the order of their arms, and the ensemble of all where that is what drafts.
+    pub fn proposers(&self) -> Vec<String> {
+        let mut names = self.pool.names();
+        names.extend(self.ensemble_arm().map(|_| self.params.policy.to_string()));
+        names
     }
 
     /// What the policy believes at this moment.
@@ -301,8 +345,12 @@ impl Session {
         self.check_prompt(prompt)?;
         let chain = SamplerChain::new(&params.sampling, self.target.vocab_size())?;
         let started = Instant::now();
+        let ranking = self.ranking(prompt)?;
         let begun = self.begin(prompt, cancel, observe);
         self.policy.reset(self.pool.members().len());
+        if let Some(ranking) = ranking {
+            self.policy.rank(&ranking);
+        }
 
         let mut run = Run::new(self, chain, params);
         let cached = match begun {
@@ -323,7 +371,23 @@ impl Session {
         Ok(run.finish(stop_reason, error, milliseconds(started.elapsed())))
     }
 
+    /// Checks that the target takes the drafts of all drafters at once where the policy asks that.
+    fn check_candidates(&self) -> Result<()> {
+        let drafters = self.pool.members().len();
+        let tokens = drafters * self.params.n_max + 1;
+        let (most, most_tokens) = (self.target.max_candidates(), self.target.max_outputs());
+        if self.params.policy != PolicySpec::DraftAll || drafters <= most && tokens <= most_tokens {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "policy `{}` verifies {drafters} drafts at once, {tokens} tokens with the one before \
+             them; the target was made for {most} drafts and {most_tokens} tokens",
+            self.params.policy
+        )))
+    }
+
     fn build_policy(&mut self) -> Result<()> {
+        self.check_candidates()?;
         let names = self.pool.names();
         self.policy = self
             .params
@@ -335,6 +399,21 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// The router's ranking of the arms for `prompt`, if the policy wants one.
+    fn ranking(&mut self, prompt: &[TokenId]) -> Result<Option<Vec<ArmId>>> {
+        if !self.policy.wants_ranking() {
+            return Ok(None);
+        }
+        let Some(routing) = &mut self.routing else {
+            return Err(Error::invalid(format!(
+                "policy `{}` needs a router; give its file with --router, or in the pool file's \
+                 [session]",
+                self.params.policy
+            )));
+        };
+        routing.rank(prompt).map(Some)
     }
 
     fn check_prompt(&self, prompt: &[TokenId]) -> Result<()> {

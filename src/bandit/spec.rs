@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bandit::spelling::{closest, did_you_mean, list};
 use crate::bandit::{
-    Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, off,
-    sliding_window, thompson, ucb, uniform,
+    Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, joint, off,
+    routed, sliding_window, thompson, ucb, uniform,
 };
 use crate::error::{Error, Result};
 
@@ -169,8 +169,22 @@ policies! {
     RoundRobin = "round-robin" => cyclic::Cyclic::new;
     /// `random`: see [`uniform::Uniform`].
     Random = "random" => uniform::Uniform::new;
+    /// `router`: see [`routed::Routed`].
+    Router = "router" => routed::Routed::new;
+    /// `static-ensemble`: see [`joint::Joint`].
+    StaticEnsemble = "static-ensemble" => joint::Joint::static_ensemble;
+    /// `draft-all`: see [`joint::Joint`].
+    DraftAll = "draft-all" => joint::Joint::draft_all;
     /// `off`: see [`off::Off`].
     Off = "off" => off::Off::new;
+}
+
+impl PolicySpec {
+    /// Whether the policy is more than a choice among arms by their feedback: it needs a prompt, or
+    /// several drafts in a round. Such a policy cannot be played on scripted arms.
+    pub fn needs_models(&self) -> bool {
+        matches!(self, Self::Router | Self::StaticEnsemble | Self::DraftAll)
+    }
 }
 
 impl FromStr for PolicySpec {

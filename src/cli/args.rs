@@ -40,6 +40,9 @@ pub enum Command {
     /// Look after a pool of drafters
     #[command(subcommand)]
     Pool(PoolCommand),
+    /// Fit or try the router of --policy router, which picks a drafter by the prompt
+    #[command(subcommand)]
+    Router(RouterCommand),
     /// Write a model with other weights: another type, or fewer layers
     Quantize(QuantizeArgs),
     /// Check on this machine that speculation leaves the text as it is
@@ -56,6 +59,14 @@ pub enum PoolCommand {
     Check(PoolCheckArgs),
     /// Measure how far the target goes along with every drafter, by category of prompt
     Matrix(PoolMatrixArgs),
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RouterCommand {
+    /// Fit a router on labelled prompts; a prompt's label names the drafter that suits it
+    Fit(RouterFitArgs),
+    /// Print how many labelled prompts a router sends to their label's drafter
+    Eval(RouterEvalArgs),
 }
 
 #[derive(Debug, Args)]
@@ -176,6 +187,51 @@ pub struct PoolMatrixArgs {
     pub json: bool,
     #[command(flatten)]
     pub models: ModelArgs,
+}
+
+/// Labelled prompts and the target that reads them.
+#[derive(Debug, Args)]
+pub struct LabelledArgs {
+    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, the
+    /// prompt's label, without which it is the file's name; several, or repeated [default: all
+    /// *.jsonl of the folder prompts/ beside the pool]
+    #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Prompt")]
+    pub prompts: Vec<PathBuf>,
+
+    /// Take the prompts of these labels [default: all]
+    #[arg(
+        long,
+        value_name = "LABELS",
+        value_delimiter = ',',
+        help_heading = "Prompt"
+    )]
+    pub labels: Vec<String>,
+    #[command(flatten)]
+    pub template: TemplateArgs,
+
+    /// Print a JSON object with all results as the last line of the output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub models: ModelArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RouterFitArgs {
+    /// The file to write
+    #[arg(short, long, value_name = "FILE.json", help_heading = "Output")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub labelled: LabelledArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RouterEvalArgs {
+    /// The router [default: the pool's]
+    #[arg(long, value_name = "FILE.json")]
+    pub router: Option<PathBuf>,
+    #[command(flatten)]
+    pub labelled: LabelledArgs,
 }
 
 #[derive(Debug, Args)]
@@ -334,7 +390,8 @@ pub struct SimulateArgs {
     #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
     pub spread: f64,
 
-    /// Policies to play; fixed:0 is the first arm alone [default: all but fixed:NAME and off]
+    /// Policies to play; fixed:0 is the first arm alone [default: all that choose among
+    /// arms, but for fixed:NAME and off]
     #[arg(
         long,
         value_name = "POLICIES",

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use metasd::align::Aligner;
 use metasd::bandit::PolicySpec;
-use metasd::llama::{ContextParams, Model, ModelParams};
+use metasd::llama::{ContextParams, Model, ModelParams, TokenEmbedding};
 use metasd::pool::{Pool, PoolDefaults};
+use metasd::router::{Router, TargetIdentity};
 use metasd::session::{Session, SessionParams};
 use metasd::target::LlamaTarget;
 use metasd::{Error, ErrorKind, Result};
@@ -44,6 +45,20 @@ impl Engine {
         environment: &Environment,
         progress: &Progress,
     ) -> Result<Self> {
+        Self::open_for(&[], models, speculation, environment, progress)
+    }
+
+    /// The same, for a session that may be switched to `policies` too.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_for(
+        policies: &[PolicySpec],
+        models: &ModelArgs,
+        speculation: &SpeculationArgs,
+        environment: &Environment,
+        progress: &Progress,
+    ) -> Result<Self> {
         let mut selection = Selection::new(models, environment)?;
         let mut params = session_params(&selection.session, speculation, models.batch_size)?;
         if params.policy == PolicySpec::Off {
@@ -56,9 +71,23 @@ impl Engine {
             }
         }
         settle_policy(&mut params, &selection, speculation)?;
+        let asked = |policy| params.policy == policy || policies.contains(&policy);
+        let (uses_router, uses_candidates) =
+            (asked(PolicySpec::Router), asked(PolicySpec::DraftAll));
+        let router = speculation.router.clone().or(selection.router.clone());
+        // A file that is wrong is told before the models are read.
+        if uses_router {
+            read_router(router.as_deref())?;
+        }
+        let candidates = match uses_candidates {
+            // Even a single one is verified as one of several.
+            true => selection.drafters.len().max(2),
+            false => 1,
+        };
+        check_candidates(candidates, params.n_max, models.batch_size)?;
 
         let model = load_target(&selection.target, models, progress)?;
-        let (target, defaults) = open_target(&model, models, params.n_max, 1)?;
+        let (target, defaults) = open_target(&model, models, params.n_max, candidates)?;
         let pool = progress.during("loading the drafters", || {
             load_drafters(&mut selection, &params.policy, &model, defaults)
         })?;
@@ -71,13 +100,41 @@ impl Engine {
                 ));
             }
         }
-        Ok(Self {
+        let mut engine = Self {
             session: Session::new(Box::new(target), model.clone(), pool, params)?,
             system_prompt: selection.system_prompt,
             model,
             n_ctx: defaults.n_ctx,
-        })
+        };
+        if uses_router {
+            engine.open_router(router.as_deref())?;
+        }
+        Ok(engine)
     }
+
+    /// Gives the session the router at `path`.
+    ///
+    /// # Errors
+    /// When no router was given, or it is unusable or not for this target or these drafters.
+    fn open_router(&mut self, path: Option<&Path>) -> Result<()> {
+        let (path, router) = read_router(path)?;
+        router
+            .check_target(&TargetIdentity::of(&self.model))
+            .and_then(|()| TokenEmbedding::open(&self.model))
+            .and_then(|embedding| self.session.set_router(router, Box::new(embedding)))
+            .map_err(|error| error.context(path.display()))
+    }
+}
+
+/// The router at `path`.
+fn read_router(path: Option<&Path>) -> Result<(&Path, Router)> {
+    let Some(path) = path else {
+        return Err(Error::invalid(
+            "policy `router` needs a router: give its file with --router, or with `router` in the \
+             pool file's [session]; `metasd router fit` makes one",
+        ));
+    };
+    Ok((path, Router::load(path)?))
 }
 
 /// Makes the target's context, for up to `candidates` drafts of at most `n_max` tokens verified at
@@ -197,6 +254,19 @@ pub fn check_n_max(n_max: usize, batch_size: usize) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Checks that the drafts of `candidates` drafters and the token before them fit a batch.
+fn check_candidates(candidates: usize, n_max: usize, batch_size: usize) -> Result<()> {
+    if candidates == 1 || candidates * n_max < batch_size {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{candidates} drafts of {n_max} tokens and the token before them, which policy `{}` \
+         verifies at once, do not fit a batch of {batch_size}; lower --spec-draft-n-max or raise \
+         --batch-size",
+        PolicySpec::DraftAll
+    )))
 }
 
 /// Checks that the policy goes with the drafters there are. A pool file's policy that goes with a

@@ -98,6 +98,10 @@ pub struct SpeculationArgs {
     #[command(flatten)]
     pub tuning: TuningArgs,
 
+    /// The router that --policy router asks, made by `metasd router fit` [default: the pool's]
+    #[arg(long, value_name = "FILE")]
+    pub router: Option<PathBuf>,
+
     /// The temperature at which distributions are compared for the reward [default: the pool's,
     /// else 1]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]

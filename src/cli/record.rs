@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use super::args::RecordArgs;
 use super::interrupt::{self, Busy};
-use super::matrix::{categories, read_prompts};
+use super::matrix::categories;
 use super::progress::Progress;
 use super::selection::Selection;
 use super::{Environment, engine, prompt, sampling, say};
@@ -27,7 +27,7 @@ use super::{Environment, engine, prompt, sampling, say};
 pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
     engine::check_n_max(args.spec_draft_n_max, args.models.batch_size)?;
     let selection = Selection::new(&args.models, environment)?;
-    let prompts = read_prompts(&args.prompts, selection.pool.as_deref())?;
+    let prompts = suite::read_all(&args.prompts, selection.pool.as_deref())?;
     let categories = categories(prompts, &args.categories, args.per_category)?;
     let reward_temperature = match args.reward_temperature {
         Some(temperature) => temperature,

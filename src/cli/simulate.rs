@@ -92,6 +92,11 @@ impl Simulation {
     /// A policy that is wrong must not be found out after minutes with the others.
     fn check_policies(&self) -> Result<()> {
         let names: Vec<String> = (0..self.arms.len()).map(|arm| arm.to_string()).collect();
+        if let Some(policy) = self.policies.iter().find(|policy| policy.needs_models()) {
+            return Err(Error::invalid(format!(
+                "policy `{policy}` is more than a choice among arms and cannot be simulated"
+            )));
+        }
         self.policies
             .iter()
             .try_for_each(|policy| policy.build(&self.params, &names).map(drop))
@@ -163,6 +168,7 @@ pub fn learning_policies() -> Vec<PolicySpec> {
         .iter()
         .filter_map(|name| name.parse().ok())
         .filter(|policy| !matches!(policy, PolicySpec::Off | PolicySpec::Fixed(_)))
+        .filter(|policy| !policy.needs_models())
         .collect()
 }
 
@@ -366,7 +372,7 @@ mod tests {
     fn by_default_every_policy_that_chooses_is_played() {
         let policies = simulation(&[]).expect("valid").policies;
         let names: Vec<String> = policies.iter().map(PolicySpec::to_string).collect();
-        assert_eq!(names.len(), PolicySpec::KNOWN.len() - 2);
+        assert_eq!(names.len(), PolicySpec::KNOWN.len() - 5);
         assert!(
             !names
                 .iter()

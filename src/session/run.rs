@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::drafting::Played;
 use super::statistics::{Timings, Totals, milliseconds};
 use super::text::TextStream;
 use super::{
@@ -14,7 +15,6 @@ use super::{
 use crate::bandit::{self, Feedback};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
-use crate::round::{Round, RoundReport};
 use crate::types::{ArmId, TokenId};
 
 /// One generation in progress.
@@ -40,7 +40,7 @@ impl<'a> Run<'a> {
     ) -> Self {
         chain.restart(&session.history);
         Self {
-            totals: vec![Totals::default(); session.pool.members().len()],
+            totals: vec![Totals::default(); session.proposers().len()],
             session,
             chain,
             rng: ChaCha8Rng::seed_from_u64(params.sampling.seed),
@@ -89,25 +89,13 @@ impl<'a> Run<'a> {
     ) -> Result<Option<StopReason>> {
         let started = Instant::now();
         let arm = if most > 0 { self.select() } else { None };
-        let session = &mut *self.session;
-        let report = Round {
-            target: &mut *session.target,
-            chain: &mut self.chain,
-            aligner: &mut session.aligner,
-            rng: &mut self.rng,
-            draft: &mut session.draft,
-        }
-        .run(
-            arm.and_then(|arm| session.pool.drafter(arm))
-                .map(|drafter| drafter as _),
-            &session.history,
-            most,
-        )?;
-        self.timings.add_round(&report.times);
+        let (chain, rng) = (&mut self.chain, &mut self.rng);
+        let played = self.session.play(arm, most, chain, rng)?;
+        self.timings.add_round(&played.times);
         let before = self.tokens.len();
-        let reason = self.commit(&report, arm, observe)?;
+        let reason = self.commit(&played, observe)?;
         let committed = self.tokens.len() - before;
-        self.learn(&report, arm, committed, started, observe)?;
+        self.learn(&played, committed, started, observe)?;
         Ok(reason)
     }
 
@@ -122,19 +110,18 @@ impl<'a> Run<'a> {
     /// cache back to what counts.
     fn commit(
         &mut self,
-        report: &RoundReport,
-        arm: Option<ArmId>,
+        played: &Played,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
         let mut reason = None;
-        for (position, &token) in report.committed.iter().enumerate() {
+        for (position, &token) in played.committed.iter().enumerate() {
             self.session.history.push(token);
             self.tokens.push(token);
             if self.session.vocabulary.is_eog(token) && !self.params.ignore_eos {
                 reason = Some(StopReason::Eos);
             } else {
                 let pushed = self.stream.push(&self.session.vocabulary.piece(token));
-                let drafter = arm.filter(|_| position < report.accepted);
+                let drafter = played.proposer.filter(|_| position < played.accepted);
                 self.give_out(&pushed.text, drafter, observe);
                 if pushed.stopped {
                     reason = Some(StopReason::Word);
@@ -147,10 +134,7 @@ impl<'a> Run<'a> {
         if reason.is_some() {
             let held = self.session.history.len();
             self.session.target.truncate(held)?;
-            if let Some(arm) = arm
-                && let Some(drafter) = self.session.pool.drafter(arm)
-                && let Err(error) = drafter.rollback(held)
-            {
+            for (arm, error) in self.session.pool.rollback(held) {
                 self.retire(arm, &error, observe);
             }
         }
@@ -160,53 +144,58 @@ impl<'a> Run<'a> {
     /// Tells the policy and the observer about the round; a drafter that failed leaves the pool.
     fn learn(
         &mut self,
-        report: &RoundReport,
-        arm: Option<ArmId>,
+        played: &Played,
         committed: usize,
         started: Instant,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         self.rounds += 1;
-        self.timings.draft_n += report.drafted;
-        self.timings.draft_n_accepted += report.accepted;
-        let alignment = report.alignment.as_ref();
-        if let Some(arm) = arm {
-            if let Some(error) = &report.drafter_error {
-                self.retire(arm, error, observe);
-            } else {
-                // A drafter that proposed nothing agreed with nothing.
-                let feedback = Feedback {
-                    arm,
-                    drafted: report.drafted,
-                    accepted: report.accepted,
-                    committed,
-                    bd: alignment.map_or(0.0, |alignment| alignment.bd),
-                    be: alignment.map_or(0.0, |alignment| alignment.be),
-                    seconds: started.elapsed().as_secs_f64(),
-                    counterfactual: Vec::new(),
-                };
-                self.totals[arm.0].add(&feedback);
+        self.timings.draft_n_accepted += played.accepted;
+        for (arm, error) in &played.failures {
+            self.retire(*arm, error, observe);
+        }
+        for draft in &played.drafts {
+            self.timings.draft_n += draft.tokens;
+            // A drafter that proposed nothing agreed with nothing.
+            let alignment = draft.alignment.as_ref();
+            let feedback = Feedback {
+                arm: draft.arm,
+                drafted: draft.tokens,
+                accepted: draft.accepted,
+                committed,
+                bd: alignment.map_or(0.0, |alignment| alignment.bd),
+                be: alignment.map_or(0.0, |alignment| alignment.be),
+                seconds: started.elapsed().as_secs_f64(),
+                counterfactual: Vec::new(),
+            };
+            self.totals[draft.arm.0].add(&feedback);
+            // An ensemble is no arm of the policy.
+            if Some(draft.arm) != self.session.ensemble_arm() {
                 let observing = Instant::now();
                 self.session.policy.observe(&feedback)?;
                 self.timings.select_ms += milliseconds(observing.elapsed());
             }
         }
+        let proposed = played.proposed();
+        let alignment = proposed.and_then(|draft| draft.alignment.as_ref());
         let microseconds = |time: Duration| time.as_micros().try_into().unwrap_or(u64::MAX);
-        let drafter = arm.map(|arm| self.session.pool.members()[arm.0].name().to_owned());
+        let drafter = played
+            .proposer
+            .map(|arm| self.session.proposers().swap_remove(arm.0));
         observe(Event::Round(&RoundRecord {
             round: self.rounds,
             drafter,
-            drafted: report.drafted,
-            accepted: report.accepted,
+            drafted: proposed.map_or(0, |draft| draft.tokens),
+            accepted: played.accepted,
             committed,
             bd: alignment.map(|alignment| alignment.bd),
             be: alignment.map(|alignment| alignment.be),
             tv: alignment
                 .map(|alignment| alignment.tv.clone())
                 .unwrap_or_default(),
-            draft_us: microseconds(report.times.draft),
-            verify_us: microseconds(report.times.verify),
-            catchup_us: microseconds(report.times.catchup),
+            draft_us: microseconds(played.times.draft),
+            verify_us: microseconds(played.times.verify),
+            catchup_us: microseconds(played.times.catchup),
             swap_us: 0,
         }));
         Ok(())
@@ -246,18 +235,19 @@ impl<'a> Run<'a> {
         if predicted_ms > 0.0 {
             self.timings.predicted_per_second = self.tokens.len() as f64 / predicted_ms * 1e3;
         }
-        let drafters = self
-            .session
-            .pool
-            .members()
-            .iter()
+        let members = self.session.pool.members().iter();
+        let mut drafters: Vec<_> = members
             .zip(&self.totals)
             .map(|(member, totals)| DrafterStatistics {
                 loads: member.loads(),
                 failure: member.failure().map(str::to_owned),
-                ..totals.report(member.name(), member.kind())
+                ..totals.report(member.name(), member.kind().name())
             })
             .collect();
+        if let Some(arm) = self.session.ensemble_arm() {
+            let name = self.session.params.policy.to_string();
+            drafters.push(self.totals[arm.0].report(&name, "ensemble"));
+        }
         Generation {
             text: self.text,
             tokens: self.tokens,
