@@ -1,6 +1,10 @@
 //! One round on the traits: draft, verify, and measure how well the drafter agreed.
 
+mod counterfactual;
+
 use std::time::{Duration, Instant};
+
+pub use counterfactual::Counterfactual;
 
 use rand::Rng;
 

@@ -7,7 +7,7 @@ use metasd::align::Aligner;
 use metasd::bandit::PolicySpec;
 use metasd::llama::{ContextParams, Model, ModelParams};
 use metasd::pool::{Pool, PoolDefaults};
-use metasd::session::{Session, SessionParams};
+use metasd::session::{Session, SessionParams, check_carry};
 use metasd::target::LlamaTarget;
 use metasd::{Error, ErrorKind, Result};
 
@@ -167,11 +167,15 @@ fn session_params(
     if let Some(temperature) = args.reward_temperature {
         params.reward_temperature = temperature;
     }
+    if args.carry.is_some() {
+        params.carry = args.carry;
+    }
     if let Some(n_max) = args.spec_draft_n_max {
         params.n_max = n_max;
     }
     params.policy_params.validate()?;
     Aligner::new(params.reward_temperature)?;
+    check_carry(params.carry)?;
     check_n_max(params.n_max, batch_size)?;
     Ok(params)
 }

@@ -14,12 +14,19 @@ use super::{
 use crate::bandit::Feedback;
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
-use crate::round::{Round, RoundReport};
+use crate::round::{Counterfactual, Round, RoundReport};
 use crate::types::{ArmId, TokenId};
 
 /// The random stream of the policy; the sampler uses stream 0 of the same seed, so that a policy's
 /// draws do not move the sampler's.
 const POLICY_STREAM: u64 = 1;
+
+/// How well drafters agreed with the target on a round's committed tokens.
+#[derive(Debug, Default)]
+struct Scores {
+    of_arms: Vec<(ArmId, f64)>,
+    time: Duration,
+}
 
 /// One generation in progress.
 pub(super) struct Run<'a> {
@@ -114,8 +121,61 @@ impl<'a> Run<'a> {
         let before = self.tokens.len();
         let reason = self.commit(&report, arm, observe)?;
         let committed = self.tokens.len() - before;
-        self.learn(&report, arm, committed, started, observe)?;
+        let scores = match arm.filter(|_| report.drafter_error.is_none()) {
+            Some(arm) if self.session.policy.wants_counterfactual() => {
+                self.score(arm, committed, observe)?
+            }
+            _ => Scores::default(),
+        };
+        self.learn(&report, arm, committed, scores, started, observe)?;
         Ok(reason)
+    }
+
+    /// Scores every usable drafter on the `committed` tokens of the round that `drafting` drafted.
+    /// One that fails leaves the pool.
+    ///
+    /// # Errors
+    /// When the target's logits are no distribution.
+    fn score(
+        &mut self,
+        drafting: ArmId,
+        committed: usize,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Scores> {
+        let started = Instant::now();
+        let session = &mut *self.session;
+        let mut scores = Scores::default();
+        let mut failed = Vec::new();
+        let mut counterfactual = Counterfactual::new(
+            &*session.target,
+            &mut session.aligner,
+            &mut session.beliefs,
+            &session.history,
+            committed,
+        )?;
+        for arm in (0..session.pool.members().len()).map(ArmId) {
+            let Some(drafter) = session.pool.drafter(arm) else {
+                continue;
+            };
+            let score = if arm == drafting {
+                counterfactual.score_drafting(drafter, &session.draft)
+            } else {
+                counterfactual.score(drafter)
+            };
+            match score {
+                Ok(Some(score)) => scores.of_arms.push((arm, score)),
+                Ok(None) => {}
+                Err(error) => failed.push((arm, error)),
+            }
+        }
+        let decode = counterfactual.decode;
+        scores.time = started.elapsed();
+        self.timings.counterfactual_ms += milliseconds(scores.time);
+        self.timings.decode_ms += milliseconds(decode);
+        for (arm, error) in failed {
+            self.retire(arm, &error, observe);
+        }
+        Ok(scores)
     }
 
     fn select(&mut self) -> Option<ArmId> {
@@ -170,6 +230,7 @@ impl<'a> Run<'a> {
         report: &RoundReport,
         arm: Option<ArmId>,
         committed: usize,
+        scores: Scores,
         started: Instant,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
@@ -177,6 +238,11 @@ impl<'a> Run<'a> {
         self.timings.draft_n += report.drafted;
         self.timings.draft_n_accepted += report.accepted;
         let alignment = report.alignment.as_ref();
+        let members = self.session.pool.members();
+        let of_drafters = scores.of_arms.iter();
+        let of_drafters =
+            of_drafters.map(|&(arm, score)| (members[arm.0].name().to_owned(), score));
+        let of_drafters = of_drafters.collect();
         if let Some(arm) = arm {
             if let Some(error) = &report.drafter_error {
                 self.retire(arm, error, observe);
@@ -190,7 +256,7 @@ impl<'a> Run<'a> {
                     bd: alignment.map_or(0.0, |alignment| alignment.bd),
                     be: alignment.map_or(0.0, |alignment| alignment.be),
                     seconds: started.elapsed().as_secs_f64(),
-                    counterfactual: Vec::new(),
+                    counterfactual: scores.of_arms,
                 };
                 self.totals[arm.0].add(&feedback);
                 let observing = Instant::now();
@@ -211,10 +277,12 @@ impl<'a> Run<'a> {
             tv: alignment
                 .map(|alignment| alignment.tv.clone())
                 .unwrap_or_default(),
+            counterfactual: of_drafters,
             draft_us: microseconds(report.times.draft),
             verify_us: microseconds(report.times.verify),
             catchup_us: microseconds(report.times.catchup),
             swap_us: 0,
+            counterfactual_us: microseconds(scores.time),
         }));
         Ok(())
     }
