@@ -18,12 +18,14 @@ use crate::types::ArmId;
 mod arms;
 pub mod cyclic;
 pub mod discounted;
+mod evidence;
 pub mod exp3;
 pub mod explore_commit;
 mod feedback;
 pub mod fixed;
 pub mod greedy;
 pub mod halving;
+pub mod hedge;
 pub mod joint;
 pub mod off;
 pub mod routed;
@@ -39,9 +41,19 @@ pub use feedback::{Feedback, Reward};
 pub use spec::{PolicyParams, PolicySpec};
 pub use state::{ArmState, PolicyState};
 
+/// Tokens that a round is expected to commit where nothing better is known: what small drafters
+/// come to.
+const TOKENS_PER_ROUND: usize = 2;
+
 /// The random stream of a policy's choices. A sampler of the same seed has stream 0, so that
 /// neither moves the other's draws.
 const STREAM: u64 = 1;
+
+/// Rounds that a query of at most `tokens` tokens is expected to take, for
+/// [`Policy::expect_rounds`].
+pub fn expected_rounds(tokens: Option<usize>) -> Option<usize> {
+    tokens.map(|tokens| tokens.div_ceil(TOKENS_PER_ROUND))
+}
 
 /// The generator that a policy chooses with in a query of seed `seed`.
 pub fn generator(seed: u64) -> ChaCha8Rng {
@@ -64,6 +76,17 @@ pub trait Policy: Send + fmt::Debug {
     /// built. Retired arms stay retired; only building the policy anew brings them back.
     fn reset(&mut self, arms: usize);
 
+    /// Starts a new query on `arms` arms as [`reset`](Policy::reset) does, but keeps what was
+    /// learnt, every past round counting `discount` (0 to 1) times what it did. A policy that
+    /// has nothing to keep is reset.
+    fn carry(&mut self, arms: usize, _discount: f64) {
+        self.reset(arms);
+    }
+
+    /// Tells how many rounds the next query is expected to take, `None` when nothing is known of
+    /// it; to be called before [`reset`](Policy::reset) or [`carry`](Policy::carry).
+    fn expect_rounds(&mut self, _rounds: Option<usize>) {}
+
     /// The arm for the next round. `None` when the policy does not speculate or has no arm
     /// left: the target then decodes alone.
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId>;
@@ -72,14 +95,17 @@ pub trait Policy: Send + fmt::Debug {
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::ErrorKind::InvalidArgument) if the arm is not one
-    /// of those given to [`reset`](Policy::reset) or if its reward is refused by
-    /// [`Feedback::reward`]; the statistics are then unchanged.
+    /// of those given to [`reset`](Policy::reset), if its reward is refused by
+    /// [`Feedback::reward`], or, in a round for which the policy
+    /// [wanted it](Policy::wants_counterfactual), if a counterfactual entry is of no such arm or
+    /// outside [0, 1]; the statistics are then unchanged.
     fn observe(&mut self, feedback: &Feedback) -> Result<()>;
 
     /// Takes an arm out for the rest of the policy's life: its drafter has left the pool.
     fn retire(&mut self, arm: ArmId);
 
-    /// Whether [`Feedback::counterfactual`] should be filled, which costs time.
+    /// Whether the coming round's [`Feedback::counterfactual`] should be filled, which costs
+    /// time.
     fn wants_counterfactual(&self) -> bool {
         false
     }

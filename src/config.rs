@@ -11,6 +11,7 @@
 //! beta = 0.07                              # and what else `PolicyParams` has
 //! spec_draft_n_max = 5
 //! reward_temperature = 1.0
+//! carry = 0.5
 //! router = "router.json"                   # what `policy = "router"` asks
 //!
 //! [[drafter]]
@@ -41,7 +42,7 @@ use crate::bandit::{PolicyParams, PolicySpec};
 use crate::drafter::{DrafterKind, NgramParams};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{DrafterSource, DrafterSpec};
-use crate::session::SessionParams;
+use crate::session::{SessionParams, check_carry};
 use section::{Parameters, Section, Source};
 
 /// No pool file is larger; a device may have no end.
@@ -50,7 +51,13 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Keys of a drafter's own, besides those of its kind's parameters.
 const DRAFTER_KEYS: &[&str] = &["name", "kind"];
 const MODEL_KEYS: &[&str] = &["model", "ctx_size", "threads", "gpu_layers"];
-const SESSION_KEYS: &[&str] = &["policy", "spec_draft_n_max", "reward_temperature", "router"];
+const SESSION_KEYS: &[&str] = &[
+    "policy",
+    "spec_draft_n_max",
+    "reward_temperature",
+    "carry",
+    "router",
+];
 const TARGET_KEYS: &[&str] = &["model", "system_prompt"];
 
 /// What a pool file says.
@@ -226,6 +233,10 @@ impl PoolFile {
             Aligner::new(temperature)
                 .map_err(|error| section.error(line, format!("reward_temperature: {error}")))?;
             self.session.reward_temperature = temperature;
+        }
+        if let Some((discount, line)) = section.take("carry")? {
+            self.session.carry = Some(discount);
+            check_carry(self.session.carry).map_err(|error| section.error(line, error))?;
         }
         self.router = match section.take::<PathBuf>("router")? {
             Some((path, line)) => {
@@ -536,19 +547,25 @@ min_n = 3
     #[test]
     fn every_parameter_of_the_policies_is_a_key_of_the_session() {
         let text = "[session]\npolicy = \"sw-ucb\"\nwindow = 20\ndiscount = 0.9\n\
-                    exploration = 0.3\nhorizon = 40\nexplore_rounds = 2\nepsilon = 0.2\n";
+                    exploration = 0.3\nhorizon = 40\nexplore_rounds = 2\nepsilon = 0.2\n\
+                    retention = 0.9\ncounterfactual = 3\ncarry = 0.25\n";
         let session = parse(text).expect("no mistake").session;
         let expected = PolicyParams {
             window: 20,
             discount: 0.9,
             exploration: 0.3,
-            horizon: 40,
+            horizon: Some(40),
             explore_rounds: 2,
             epsilon: 0.2,
+            retention: 0.9,
+            counterfactual: 3,
             ..PolicyParams::default()
         };
         assert_eq!(session.policy, PolicySpec::SwUcb);
         assert_eq!(session.policy_params, expected);
+        assert_eq!(session.carry, Some(0.25));
+        let text = session_message("carry = 1.5");
+        assert!(text.contains(":2: session: carry is 1.5"), "{text}");
         let text = session_message("window = 3\nexplore_rounds = 0");
         assert!(text.contains(":3: session: explore_rounds is 0"), "{text}");
         let text = session_message("window = 3\nepsilon = 2");

@@ -1,10 +1,12 @@
 //! One round on the traits: draft, verify, and measure how well the drafter agreed.
 
 mod candidates;
+mod counterfactual;
 
 use std::time::{Duration, Instant};
 
 pub use candidates::{CandidateReport, CandidatesReport, CandidatesRound};
+pub use counterfactual::Counterfactual;
 
 use rand::Rng;
 

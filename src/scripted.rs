@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use crate::drafter::{Draft, DraftTimes, Drafter, DrafterKind};
+use crate::drafter::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{KvCache, Outputs, SamplerChain};
 use crate::session::Vocabulary;
@@ -170,6 +170,8 @@ pub struct ScriptedDrafter {
     one_hot: bool,
     fail_after: Option<usize>,
     drafts: usize,
+    fail_after_beliefs: Option<usize>,
+    beliefs: usize,
 }
 
 impl ScriptedDrafter {
@@ -180,6 +182,8 @@ impl ScriptedDrafter {
             one_hot: false,
             fail_after: None,
             drafts: 0,
+            fail_after_beliefs: None,
+            beliefs: 0,
         }
     }
 
@@ -195,6 +199,13 @@ impl ScriptedDrafter {
     #[must_use]
     pub fn failing_after(mut self, drafts: usize) -> Self {
         self.fail_after = Some(drafts);
+        self
+    }
+
+    /// Lets it fail whenever it is asked for its beliefs after the first `beliefs` times.
+    #[must_use]
+    pub fn failing_after_beliefs(mut self, beliefs: usize) -> Self {
+        self.fail_after_beliefs = Some(beliefs);
         self
     }
 }
@@ -235,6 +246,30 @@ impl Drafter for ScriptedDrafter {
             text.push(token);
         }
         Ok(DraftTimes::default())
+    }
+
+    fn believe(
+        &mut self,
+        history: &[TokenId],
+        count: usize,
+        beliefs: &mut Beliefs,
+    ) -> Result<Option<DraftTimes>> {
+        if self
+            .fail_after_beliefs
+            .is_some_and(|most| self.beliefs >= most)
+        {
+            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+        }
+        self.beliefs += 1;
+        for end in history.len() - count..history.len() {
+            let logits = (self.script)(&history[..end]);
+            if self.one_hot {
+                beliefs.push_certain(Some(crate::dist::argmax(&logits)?));
+            } else {
+                beliefs.push_logits(&logits);
+            }
+        }
+        Ok(Some(DraftTimes::default()))
     }
 
     fn rollback(&mut self, _len: usize) -> Result<()> {

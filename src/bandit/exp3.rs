@@ -72,6 +72,13 @@ impl Policy for Exp3 {
         self.log_weights.resize(arms, 0.0);
     }
 
+    /// The logarithms of the weights are discounted.
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.log_weights.resize(arms, 0.0);
+        self.log_weights.iter_mut().for_each(|w| *w *= discount);
+    }
+
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
         let mut left: f64 = rng.random();
         let mut last = None;

@@ -12,6 +12,11 @@ use crate::types::ArmId;
 /// β = 1 would spend exploring.
 pub(super) const DEFAULT_BETA: f64 = 0.07;
 
+/// `2 ln t`, 0 where a discount has left less than a round.
+pub(super) fn spread(t: f64) -> f64 {
+    2.0 * t.max(1.0).ln()
+}
+
 /// MetaSD-UCB (arXiv 2604.05417), an upper confidence bound after Auer et al. (2002).
 ///
 /// Each available arm once, in order; then the arm of the largest
@@ -19,11 +24,21 @@ pub(super) const DEFAULT_BETA: f64 = 0.07;
 /// and `t` the rounds of all arms, since the last reset. Ties go to the lowest arm. Rounds
 /// of an arm that has retired since still count in `t`.
 ///
+/// With `counterfactual` = R > 0 every arm is scored on the committed text of the first R rounds
+/// of a query ("Not-a-Bandit", arXiv 2510.20064). Such a round adds 1 to `n_i` of every arm that
+/// was scored, and 1 to `t`, which stays the number of rounds. In place of the reward, `mean_i`
+/// takes in the arm's agreement with the target, averaged over the committed positions of all
+/// those rounds and shifted, for all arms alike, by what the drafting arms' rewards were above
+/// their agreement: the two are measured at different positions and could not be compared
+/// otherwise. An arm that was scored need not be tried first.
+///
 /// Draws no randomness.
 #[derive(Clone, Debug)]
 pub struct Ucb {
     arms: Arms,
     beta: f64,
+    /// How many rounds of a query score all arms.
+    counterfactual: u64,
 }
 
 impl Ucb {
@@ -31,15 +46,17 @@ impl Ucb {
         Self {
             arms: Arms::new(params.reward, arms),
             beta: params.beta,
+            counterfactual: params.counterfactual as u64,
         }
     }
 
-    /// The upper bound of an arm that was pulled.
-    fn bound(&self, arm: ArmId) -> Option<f64> {
-        let mean = self.arms.mean(arm)?;
-        let t = self.arms.rounds() as f64;
-        let n = self.arms.pulls(arm) as f64;
-        Some(mean + self.beta * (2.0 * t.ln() / n).sqrt())
+    /// The upper bound of any arm of which something is known.
+    fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
+        let spread = spread(self.arms.time());
+        move |arm| {
+            let mean = self.arms.mean(arm)?;
+            Some(mean + self.beta * (spread / self.arms.weight(arm)).sqrt())
+        }
     }
 }
 
@@ -52,20 +69,29 @@ impl Policy for Ucb {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
-        self.arms.highest(|arm| self.bound(arm))
+        self.arms.highest(self.bounds())
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
-        self.arms.observe(feedback).map(drop)
+        let scored = self.wants_counterfactual();
+        self.arms.observe_all(feedback, scored, |_, _| {}).map(drop)
     }
 
     fn retire(&mut self, arm: ArmId) {
         self.arms.retire(arm);
     }
 
+    fn wants_counterfactual(&self) -> bool {
+        self.arms.rounds() < self.counterfactual
+    }
+
     fn state(&self) -> PolicyState {
-        self.arms.state(self.name(), |arm| self.bound(arm))
+        self.arms.state(self.name(), self.bounds())
     }
 }
 

@@ -367,8 +367,8 @@ pub struct AuditArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --horizon, seq-halving gets for each budget the rounds that it \
-                        takes on average over the arms."
+    after_help = "Without --horizon, seq-halving explores as long as suits the rounds that each \
+                  budget takes on average over the arms."
 )]
 pub struct SimulateArgs {
     /// Simulate drafters that are scripted with --arms

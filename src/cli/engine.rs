@@ -8,7 +8,7 @@ use metasd::bandit::PolicySpec;
 use metasd::llama::{ContextParams, Model, ModelParams, TokenEmbedding};
 use metasd::pool::{Pool, PoolDefaults};
 use metasd::router::{Router, TargetIdentity};
-use metasd::session::{Session, SessionParams};
+use metasd::session::{Session, SessionParams, check_carry};
 use metasd::target::LlamaTarget;
 use metasd::{Error, ErrorKind, Result};
 
@@ -226,11 +226,15 @@ fn session_params(
     if let Some(temperature) = args.reward_temperature {
         params.reward_temperature = temperature;
     }
+    if args.carry.is_some() {
+        params.carry = args.carry;
+    }
     if let Some(n_max) = args.spec_draft_n_max {
         params.n_max = n_max;
     }
     params.policy_params.validate()?;
     Aligner::new(params.reward_temperature)?;
+    check_carry(params.carry)?;
     check_n_max(params.n_max, batch_size)?;
     Ok(params)
 }

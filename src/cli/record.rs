@@ -16,7 +16,7 @@ use super::interrupt::{self, Busy};
 use super::matrix::categories;
 use super::progress::Progress;
 use super::selection::Selection;
-use super::{Environment, engine, prompt, sampling, say};
+use super::{Environment, engine, prompt, sampling, say, suite};
 
 /// Decodes every prompt greedily, and writes what each drafter would do at each position. Goes on
 /// with a recording that was interrupted.

@@ -54,8 +54,6 @@ struct Simulation {
     rewards: Vec<Reward>,
     tokens: Vec<u64>,
     params: PolicyParams,
-    /// Whether `seq-halving` is given the horizon of each budget rather than one for all.
-    fits_horizon: bool,
     n_max: usize,
     runs: u64,
     seed: u64,
@@ -80,7 +78,6 @@ impl Simulation {
             rewards: args.rewards.clone(),
             tokens,
             params,
-            fits_horizon: args.tuning.horizon.is_none(),
             n_max: args.spec_draft_n_max,
             runs: args.runs as u64,
             seed: sampling::seed(args.seed)?,
@@ -129,11 +126,10 @@ impl Simulation {
             };
             let (best_arm, best) = experiment.best_fixed(&mut after_run)?;
             best_arms.push(BestArm::new(tokens, best_arm, &best));
-            let params = self.params_for(tokens);
             for row in &mut rows {
                 let params = PolicyParams {
                     reward: row.reward,
-                    ..params.clone()
+                    ..self.params.clone()
                 };
                 let runs = experiment.runs(&row.policy, &params, &mut after_run)?;
                 row.add(tokens, regret(&runs, &best), &runs);
@@ -148,17 +144,6 @@ impl Simulation {
             best: best_arms,
             rows,
         })
-    }
-
-    /// The parameters for a budget; `seq-halving` expects what the arms take on average.
-    fn params_for(&self, tokens: u64) -> PolicyParams {
-        let mut params = self.params.clone();
-        if self.fits_horizon {
-            let committed = self.arms.iter().map(|arm| arm.committed(0.5, self.n_max));
-            let mean = committed.sum::<f64>() / self.arms.len().max(1) as f64;
-            params.horizon = ((tokens as f64 / mean) as usize).max(1);
-        }
-        params
     }
 }
 
@@ -420,16 +405,6 @@ mod tests {
             .expect("played");
         assert!(!report.lines()[2..].join("").contains('±'));
         assert!(report.lines()[3].ends_with('-'));
-    }
-
-    #[test]
-    fn the_horizon_follows_the_budget_unless_it_is_given() {
-        // 0.5 and 5 drafted: 1.96875 tokens a round.
-        let arms = ["--arms", "0.5"];
-        let horizon = |simulation: &Simulation| simulation.params_for(630).horizon;
-        assert_eq!(horizon(&simulation(&arms).expect("valid")), 320);
-        let given = simulation(&["--arms", "0.5", "--horizon", "7"]).expect("valid");
-        assert_eq!(horizon(&given), 7);
     }
 
     #[test]

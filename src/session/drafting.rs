@@ -48,6 +48,14 @@ impl Played {
         self.drafts.iter().find(|draft| draft.arm == proposer)
     }
 
+    /// The arm that drafted, where it was one alone and did not fail.
+    pub(super) fn sole_drafter(&self) -> Option<ArmId> {
+        match (&self.drafts[..], &self.failures[..]) {
+            ([draft], []) => Some(draft.arm),
+            _ => None,
+        }
+    }
+
     /// A round in which at most one arm drafted.
     fn alone(report: RoundReport, arm: Option<ArmId>) -> Self {
         let mut played = Self {

@@ -15,7 +15,15 @@ use super::{
 use crate::bandit::{self, Feedback};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
+use crate::round::Counterfactual;
 use crate::types::{ArmId, TokenId};
+
+/// How well drafters agreed with the target on a round's committed tokens.
+#[derive(Debug, Default)]
+struct Scores {
+    of_arms: Vec<(ArmId, f64)>,
+    time: Duration,
+}
 
 /// One generation in progress.
 pub(super) struct Run<'a> {
@@ -95,8 +103,61 @@ impl<'a> Run<'a> {
         let before = self.tokens.len();
         let reason = self.commit(&played, observe)?;
         let committed = self.tokens.len() - before;
-        self.learn(&played, committed, started, observe)?;
+        let scores = match played.sole_drafter() {
+            Some(arm) if self.session.policy.wants_counterfactual() => {
+                self.score(arm, committed, observe)?
+            }
+            _ => Scores::default(),
+        };
+        self.learn(&played, committed, scores, started, observe)?;
         Ok(reason)
+    }
+
+    /// Scores every usable drafter on the `committed` tokens of the round that `drafting` drafted.
+    /// One that fails leaves the pool.
+    ///
+    /// # Errors
+    /// When the target's logits are no distribution.
+    fn score(
+        &mut self,
+        drafting: ArmId,
+        committed: usize,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Scores> {
+        let started = Instant::now();
+        let session = &mut *self.session;
+        let mut scores = Scores::default();
+        let mut failed = Vec::new();
+        let mut counterfactual = Counterfactual::new(
+            &*session.target,
+            &mut session.aligner,
+            &mut session.beliefs,
+            &session.history,
+            committed,
+        )?;
+        for arm in (0..session.pool.members().len()).map(ArmId) {
+            let Some(drafter) = session.pool.drafter(arm) else {
+                continue;
+            };
+            let score = if arm == drafting {
+                counterfactual.score_drafting(drafter, &session.draft)
+            } else {
+                counterfactual.score(drafter)
+            };
+            match score {
+                Ok(Some(score)) => scores.of_arms.push((arm, score)),
+                Ok(None) => {}
+                Err(error) => failed.push((arm, error)),
+            }
+        }
+        let decode = counterfactual.decode;
+        scores.time = started.elapsed();
+        self.timings.counterfactual_ms += milliseconds(scores.time);
+        self.timings.decode_ms += milliseconds(decode);
+        for (arm, error) in failed {
+            self.retire(arm, &error, observe);
+        }
+        Ok(scores)
     }
 
     fn select(&mut self) -> Option<ArmId> {
@@ -146,11 +207,21 @@ impl<'a> Run<'a> {
         &mut self,
         played: &Played,
         committed: usize,
+        scores: Scores,
         started: Instant,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         self.rounds += 1;
         self.timings.draft_n_accepted += played.accepted;
+        let Scores {
+            of_arms,
+            time: score_time,
+        } = scores;
+        let members = self.session.pool.members();
+        let of_drafters = of_arms
+            .iter()
+            .map(|&(arm, score)| (members[arm.0].name().to_owned(), score))
+            .collect();
         for (arm, error) in &played.failures {
             self.retire(*arm, error, observe);
         }
@@ -166,7 +237,7 @@ impl<'a> Run<'a> {
                 bd: alignment.map_or(0.0, |alignment| alignment.bd),
                 be: alignment.map_or(0.0, |alignment| alignment.be),
                 seconds: started.elapsed().as_secs_f64(),
-                counterfactual: Vec::new(),
+                counterfactual: of_arms.clone(),
             };
             self.totals[draft.arm.0].add(&feedback);
             // An ensemble is no arm of the policy.
@@ -193,10 +264,12 @@ impl<'a> Run<'a> {
             tv: alignment
                 .map(|alignment| alignment.tv.clone())
                 .unwrap_or_default(),
+            counterfactual: of_drafters,
             draft_us: microseconds(played.times.draft),
             verify_us: microseconds(played.times.verify),
             catchup_us: microseconds(played.times.catchup),
             swap_us: 0,
+            counterfactual_us: microseconds(score_time),
         }));
         Ok(())
     }

@@ -38,6 +38,9 @@ pub struct Timings {
     pub catchup_ms: f64,
     /// Time in bringing drafters into memory.
     pub swap_ms: f64,
+    /// Time in scoring drafters on committed tokens because the policy asked for it, their
+    /// catching up with the text included.
+    pub counterfactual_ms: f64,
     /// The part of `predicted_ms` inside the models' own decode calls.
     pub decode_ms: f64,
 }

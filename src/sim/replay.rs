@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::bandit::{self, Feedback, Policy, PolicyParams, PolicySpec};
+use crate::bandit::{self, Feedback, Policy, PolicyParams, PolicySpec, expected_rounds};
 use crate::error::{Error, Result};
 use crate::record::{Attempt, Header, Record, Text};
 use crate::sim::{SETTLED_ROUNDS, SETTLED_SHARE};
@@ -68,6 +68,11 @@ impl<'a> Query<'a> {
         self.texts.iter().map(|text| text.tokens.len()).sum()
     }
 
+    /// The most tokens that the texts could have had together.
+    fn budget(&self) -> usize {
+        self.texts.len() * self.header.n_predict
+    }
+
     /// Plays the query with `policy`, which is reset first. `rng` is [`bandit::generator`]'s for
     /// the choices that the engine makes with the same seed.
     ///
@@ -82,6 +87,7 @@ impl<'a> Query<'a> {
     /// If the policy selects an arm it was not given.
     pub fn play(&self, policy: &mut dyn Policy, rng: &mut ChaCha8Rng) -> Result<Replay> {
         let arms = self.header.drafters.len();
+        policy.expect_rounds(expected_rounds(Some(self.budget())));
         policy.reset(arms);
         let mut replay = Replay {
             choices: Vec::new(),

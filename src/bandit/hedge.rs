@@ -1,0 +1,235 @@
+//! `hedge`: full information, every drafter scored on every committed text.
+
+use rand::{Rng, RngExt};
+
+use crate::bandit::arms::Arms;
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
+use crate::error::Result;
+use crate::types::ArmId;
+
+/// Regrets then remember the last 1 / (1 − λ) = 50 rounds: most of a query, and short enough to
+/// follow a text that changes on the way.
+pub(super) const DEFAULT_RETENTION: f64 = 0.98;
+
+/// NormalHedge (Chaudhuri, Freund & Hsu 2009, *A parameter-free hedging algorithm*) on discounted
+/// regrets (Freund & Hsu 2008, arXiv 0806.4802), over all drafters' agreement with the target on
+/// the committed text ("Not-a-Bandit", arXiv 2510.20064).
+///
+/// Draws arm `i` with probability `p_i ∝ ([R_i]₊ / c)·exp([R_i]₊² / 2c)` over the available arms,
+/// where `c > 0` solves `mean_i exp([R_i]₊² / 2c) = e`; from equal probabilities after a reset.
+/// After a round that committed `m` tokens, on which arm `i` agreed with the target by `g_i` on
+/// average, `R_i` becomes `λ·R_i + m·(g_i − ḡ)`, where `ḡ = Σ p_i·g_i` is what the draw was worth.
+/// Times `m`, because a round ends where its drafter was wrong: summed over the text every arm is
+/// measured at the same positions, while over rounds the one that drafts would come off worse.
+///
+/// There is no learning rate to choose, and the shape of the probabilities does not depend on the
+/// scale of the agreements. In tens of rounds that costs hardly more than following the leader,
+/// and the bound on the regret holds for any text.
+///
+/// An arm without an entry in [`Feedback::counterfactual`] keeps its regret (times λ): such as
+/// are not at hand neither gain nor lose by it. The drafting arm counts by its reward then. In
+/// `ḡ` the mean of its earlier agreement stands for a missing one, and an arm that has never been
+/// seen is left out. Where no available arm has a positive regret, as when the best have retired,
+/// regrets are taken from their mean over the available arms. When arms are carried over, their
+/// regrets are discounted.
+///
+/// Draws one random number for each selection.
+#[derive(Clone, Debug)]
+pub struct Hedge {
+    arms: Arms,
+    retention: f64,
+    regrets: Vec<f64>,
+    agreements: Vec<Agreement>,
+    /// The probabilities of the next draw; 0 for an arm that is not available.
+    probabilities: Vec<f64>,
+}
+
+/// What was seen of an arm since the last reset.
+#[derive(Clone, Copy, Default, Debug)]
+struct Agreement {
+    positions: f64,
+    sum: f64,
+}
+
+impl Agreement {
+    fn mean(&self) -> Option<f64> {
+        (self.positions >= f64::MIN_POSITIVE).then(|| self.sum / self.positions)
+    }
+}
+
+impl Hedge {
+    pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
+        let mut policy = Self {
+            arms: Arms::new(params.reward, arms),
+            retention: params.retention,
+            regrets: vec![0.0; arms],
+            agreements: vec![Agreement::default(); arms],
+            probabilities: Vec::new(),
+        };
+        policy.weigh();
+        policy
+    }
+
+    /// Works out the probabilities of the next draw.
+    fn weigh(&mut self) {
+        let available = || self.arms.available().map(|arm| arm.0);
+        let count = available().count() as f64;
+        self.probabilities.clear();
+        self.probabilities.resize(self.arms.len(), 0.0);
+        if count == 0.0 {
+            return;
+        }
+        let mut largest = available()
+            .map(|arm| self.regrets[arm])
+            .fold(f64::NEG_INFINITY, f64::max);
+        let mut origin = 0.0;
+        if largest <= 0.0 {
+            origin = available().map(|arm| self.regrets[arm]).sum::<f64>() / count;
+            largest -= origin;
+        }
+        for arm in available() {
+            // Relative to the largest, since the scale of the regrets makes no difference.
+            self.probabilities[arm] = ((self.regrets[arm] - origin) / largest).max(0.0);
+        }
+        // What rounding alone tells apart is equal.
+        if largest < 1e-12 {
+            available().for_each(|arm| self.probabilities[arm] = 1.0 / count);
+            return;
+        }
+        let steepness = steepness(&self.probabilities, count);
+        let mut sum = 0.0;
+        for p in self.probabilities.iter_mut().filter(|p| **p > 0.0) {
+            *p *= (steepness * (*p * *p - 1.0)).exp();
+            sum += *p;
+        }
+        self.probabilities.iter_mut().for_each(|p| *p /= sum);
+    }
+
+    /// `ḡ`, as far as agreements are known; `seen` has those of the round.
+    fn expected(&self, seen: impl Fn(ArmId) -> Option<f64>) -> f64 {
+        let (mut weight, mut sum) = (0.0, 0.0);
+        let (mut count, mut plain) = (0.0, 0.0);
+        for arm in self.arms.available() {
+            let known = seen(arm).or_else(|| self.agreements[arm.0].mean());
+            if let Some(agreement) = known {
+                weight += self.probabilities[arm.0];
+                sum += self.probabilities[arm.0] * agreement;
+                count += 1.0;
+                plain += agreement;
+            }
+        }
+        // Those that are drawn may all be unknown.
+        if weight > 0.0 {
+            sum / weight
+        } else {
+            plain / count
+        }
+    }
+}
+
+/// `u = r² / 2c`, where `r` is the largest regret, from the regrets `x` as parts of the largest:
+/// `mean exp(u·x²) = e` over `count` arms, those that `x` leaves out having 0.
+fn steepness(x: &[f64], count: f64) -> f64 {
+    let squares = || x.iter().filter(|x| **x > 0.0).map(|x| x * x);
+    let zeros = count - squares().count() as f64;
+    // The logarithm of the mean is convex in u and at this u not below 1, so that Newton's steps
+    // come down to the solution from above.
+    let mut u = 1.0 + count.ln();
+    for _ in 0..50 {
+        // Both relative to exp(u), which is the largest.
+        let mut sum = zeros * (-u).exp();
+        let mut slope = 0.0;
+        for square in squares() {
+            let exp = (u * (square - 1.0)).exp();
+            sum += exp;
+            slope += square * exp;
+        }
+        let excess = u + (sum / count).ln() - 1.0;
+        let step = excess * sum / slope;
+        u -= step;
+        if step <= 1e-12 * u {
+            break;
+        }
+    }
+    u
+}
+
+impl Policy for Hedge {
+    fn name(&self) -> String {
+        "hedge".to_owned()
+    }
+
+    fn reset(&mut self, arms: usize) {
+        self.carry(arms, 0.0);
+    }
+
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.regrets.resize(arms, 0.0);
+        self.regrets.iter_mut().for_each(|r| *r *= discount);
+        self.agreements.resize(arms, Agreement::default());
+        for agreement in &mut self.agreements {
+            agreement.positions *= discount;
+            agreement.sum *= discount;
+        }
+        self.weigh();
+    }
+
+    fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
+        let mut left: f64 = rng.random();
+        let mut last = None;
+        for arm in self.arms.available() {
+            let probability = self.probabilities[arm.0];
+            if left < probability {
+                return Some(arm);
+            }
+            left -= probability;
+            if probability > 0.0 {
+                last = Some(arm);
+            }
+        }
+        // The probabilities may add up to a rounding error less than 1.
+        last
+    }
+
+    fn observe(&mut self, feedback: &Feedback) -> Result<()> {
+        self.arms.check_counterfactual(feedback)?;
+        let Some(reward) = self.arms.observe(feedback)? else {
+            return Ok(());
+        };
+        let mut seen = vec![None; self.arms.len()];
+        seen[feedback.arm.0] = Some(reward);
+        for &(arm, agreement) in &feedback.counterfactual {
+            if self.arms.is_available(arm) {
+                seen[arm.0] = Some(agreement);
+            }
+        }
+        let expected = self.expected(|arm| seen[arm.0]);
+        let positions = feedback.positions();
+        for (arm, seen) in seen.into_iter().enumerate() {
+            self.regrets[arm] *= self.retention;
+            if let Some(agreement) = seen {
+                self.regrets[arm] += positions * (agreement - expected);
+                self.agreements[arm].positions += positions;
+                self.agreements[arm].sum += positions * agreement;
+            }
+        }
+        self.weigh();
+        Ok(())
+    }
+
+    fn retire(&mut self, arm: ArmId) {
+        self.arms.retire(arm);
+        self.weigh();
+    }
+
+    fn wants_counterfactual(&self) -> bool {
+        true
+    }
+
+    /// The index of an arm is its probability in the next draw.
+    fn state(&self) -> PolicyState {
+        let probability = |arm: ArmId| Some(self.probabilities[arm.0]);
+        self.arms.state(self.name(), probability)
+    }
+}
