@@ -4,6 +4,7 @@
 mod args;
 mod argv;
 mod audit;
+mod bench;
 mod chat;
 mod conversation;
 mod engine;
@@ -75,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
+        Command::Bench(arguments) => bench::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

@@ -268,6 +268,14 @@ impl Session {
         self.forget_after(0).map(|_| ())
     }
 
+    /// Empties every drafter's KV cache and keeps the target's: the drafters of the next generation
+    /// read its text anew, as those of a new session would.
+    pub fn forget_drafters(&mut self) {
+        for (arm, _) in self.pool.rollback(0) {
+            self.policy.retire(arm);
+        }
+    }
+
     /// The target's raw logits for the token after `tokens`, decoded in one go, one token at a
     /// time at the end: what plain decoding would see there.
     ///

@@ -150,6 +150,13 @@ impl Experiment<'_> {
             .collect()
     }
 
+    /// The rounds that a query takes when it takes the arms in turns, at least 1.
+    pub fn expected_rounds(&self) -> usize {
+        let committed = self.arms.iter().map(|arm| arm.committed(0.5, self.n_max));
+        let mean = committed.sum::<f64>() / self.arms.len().max(1) as f64;
+        ((self.tokens as f64 / mean.max(1.0)) as usize).max(1)
+    }
+
     /// The arm that alone takes the fewest rounds on average, with its runs; of equal ones the
     /// lowest. `after_run` as in [`Self::runs`].
     ///

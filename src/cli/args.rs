@@ -9,6 +9,7 @@ use metasd::llama::WeightType;
 use metasd::session::DEFAULT_N_MAX;
 use metasd::sim::{Arm, DEFAULT_SPREAD};
 
+use super::bench::BenchArgs;
 use super::options::{
     ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, TuningArgs, positive,
 };
@@ -44,6 +45,8 @@ pub enum Command {
     Quantize(QuantizeArgs),
     /// Check on this machine that speculation leaves the text as it is
     Audit(AuditArgs),
+    /// Compare methods over prompts and write a report
+    Bench(BenchArgs),
     /// Play the policies on scripted drafters and print their regret; no model is loaded
     Simulate(SimulateArgs),
 }

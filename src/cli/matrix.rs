@@ -152,7 +152,10 @@ fn tell(bar: &ProgressBar, category: &Category, (place, of): (usize, usize)) {
 }
 
 /// The prompts of `given`, else those beside the pool file.
-fn read_prompts(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
+///
+/// # Errors
+/// When there are none, or a file cannot be read or has a wrong line.
+pub fn read_prompts(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
     let found = match (given, pool) {
         ([], None) => {
             return Err(Error::invalid("no prompts; give a file with --prompts"));
@@ -207,14 +210,19 @@ fn prompt_files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// The prompts of one category.
 #[derive(Debug, PartialEq)]
-struct Category {
-    name: String,
-    texts: Vec<String>,
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub texts: Vec<String>,
 }
 
 /// The prompts by category, in the order in which categories first occur; only those `asked` for,
 /// if any are, and of each `per_category` prompts at most.
-fn categories(
+///
+/// # Errors
+/// When there are no prompts, or none of a category that was asked for.
+pub fn categories(
     prompts: Vec<Prompt>,
     asked: &[String],
     per_category: Option<usize>,
