@@ -13,13 +13,17 @@ use crate::error::{Error, Result};
 use crate::types::ArmId;
 
 mod arm;
+mod convergence;
 mod estimate;
 mod fit;
+mod moments;
 mod settling;
 
 pub use arm::{Arm, Block, DEFAULT_SPREAD};
+pub use convergence::Convergence;
 pub use estimate::Estimate;
 pub use fit::Fit;
+pub use moments::Moments;
 pub use settling::{SETTLED_ROUNDS, SETTLED_SHARE};
 
 use settling::Settling;

@@ -343,7 +343,10 @@ mod tests {
             (value * 1e6).round() / 1e6
         };
         assert_eq!(summary.domains[0].name, "qa");
-        assert_eq!((of_best(0, 1), of_best(0, 2), of_best(0, 3)), (1.0, 0.5, 0.75));
+        assert_eq!(
+            (of_best(0, 1), of_best(0, 2), of_best(0, 3)),
+            (1.0, 0.5, 0.75)
+        );
         assert_eq!((of_best(1, 2), of_best(1, 3)), (1.0, 0.666_667));
         let ucb = &summary.means[3];
         assert_eq!((&*ucb.method, ucb.reward), ("metasd-ucb", Some(Reward::Bd)));

@@ -13,9 +13,7 @@ use std::process::ExitCode;
 
 use metasd::audit;
 use metasd::bandit::{PolicyParams, PolicySpec};
-use metasd::bench::{
-    Comparison, Job, Method, Parts, Plan, RoundPoint, RunKey, RunRecord, Variant,
-};
+use metasd::bench::{Comparison, Job, Method, Parts, Plan, RoundPoint, RunKey, RunRecord, Variant};
 use metasd::llama::SamplingParams;
 use metasd::session::{Event, GenerateParams, Generation, StopReason};
 use metasd::{Error, ErrorKind, Result, TokenId};
@@ -338,7 +336,11 @@ impl Bench {
             let place = |job: &Job| (job.repetition, self.prompts[job.prompt].domain.clone());
             if next.map(place) != Some(place(job)) {
                 let (repetition, of) = (job.repetition + 1, self.plan.repetitions);
-                bar.suspend(|| say(format_args!("{domain} done, repetition {repetition} of {of}")));
+                bar.suspend(|| {
+                    say(format_args!(
+                        "{domain} done, repetition {repetition} of {of}"
+                    ))
+                });
             }
         }
         Ok(())
@@ -435,7 +437,9 @@ impl Bench {
         let tokens = &self.prompts[job.prompt].tokens;
         let mut observe = |event: Event<'_>| match event {
             Event::Round(record) => rounds.push(RoundPoint {
-                drafter: names.iter().position(|name| Some(name) == record.drafter.as_ref()),
+                drafter: names
+                    .iter()
+                    .position(|name| Some(name) == record.drafter.as_ref()),
                 drafted: record.drafted,
                 accepted: record.accepted,
                 committed: record.committed,

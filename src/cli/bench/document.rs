@@ -249,6 +249,9 @@ mod tests {
 
     #[test]
     fn a_cell_with_a_comma_is_quoted() {
-        assert_eq!(csv_line(&["a,b", "c \"d\"", "e"]), "\"a,b\",\"c \"\"d\"\"\",e\n");
+        assert_eq!(
+            csv_line(&["a,b", "c \"d\"", "e"]),
+            "\"a,b\",\"c \"\"d\"\"\",e\n"
+        );
     }
 }

@@ -53,7 +53,11 @@ fn csv(x: &str, y: &str, curves: &[Curve]) -> String {
     let mut text = csv_line(&["series", x, y]);
     for curve in curves {
         for (at, value) in &curve.points {
-            text.push_str(&csv_line(&[&curve.name, &at.to_string(), &value.to_string()]));
+            text.push_str(&csv_line(&[
+                &curve.name,
+                &at.to_string(),
+                &value.to_string(),
+            ]));
         }
     }
     text
@@ -107,7 +111,9 @@ impl<'a> Material<'a> {
             .iter()
             .filter(|row| row.temperature == domain.rows[0].temperature)
             .filter_map(|row| {
-                let reward = row.reward.map_or(String::new(), |reward| format!(" {reward}"));
+                let reward = row
+                    .reward
+                    .map_or(String::new(), |reward| format!(" {reward}"));
                 Some((format!("{}{reward}", row.method), row.speedup_quartiles?))
             })
             .collect();
@@ -167,7 +173,11 @@ impl<'a> Material<'a> {
         if choices.is_empty() {
             return Ok(None);
         }
-        let title = format!("Chosen drafters, {}: prompt {} ({domain})", name(main), run.prompt + 1);
+        let title = format!(
+            "Chosen drafters, {}: prompt {} ({domain})",
+            name(main),
+            run.prompt + 1
+        );
         let labels = Labels {
             title: &title,
             x: "round",
@@ -198,7 +208,10 @@ impl<'a> Material<'a> {
             .iter()
             .filter_map(|domain| {
                 let singles = self.singles(domain);
-                Some((*domain, curves::best_drafter(&singles, self.drafters.len())?))
+                Some((
+                    *domain,
+                    curves::best_drafter(&singles, self.drafters.len())?,
+                ))
             })
             .collect();
         let mut drawn = Vec::new();
@@ -209,7 +222,11 @@ impl<'a> Material<'a> {
                 runs.extend(of_domain.filter_map(|run| Some((run, *best.get(domain)?))));
             }
             let thin = variant.reward != Some(Reward::default());
-            drawn.push(curve(&name(variant), &curves::cumulative_share(&runs), thin));
+            drawn.push(curve(
+                &name(variant),
+                &curves::cumulative_share(&runs),
+                thin,
+            ));
         }
         if drawn.iter().all(|curve| curve.points.is_empty()) {
             return Ok(None);
@@ -260,7 +277,9 @@ impl<'a> Material<'a> {
                     ..(*params).clone()
                 };
                 let runs = experiment.runs(&variant.method.policy, &params, &mut after_run)?;
-                curve.points.push((tokens as f64, regret(&runs, &best).mean));
+                curve
+                    .points
+                    .push((tokens as f64, regret(&runs, &best).mean));
             }
         }
         let title = format!("Simulated regret on arms of the drafters' agreement: {domain}");
@@ -364,14 +383,29 @@ mod tests {
         let share = material.share("a, b").expect("drawn").expect("a figure");
         assert_eq!(share.name, "share-a--b");
         assert!(share.svg.starts_with("<svg"));
-        assert!(share.csv.starts_with("series,round,share\nx,1,1\nx,2,0.5\n"));
+        assert!(
+            share
+                .csv
+                .starts_with("series,round,share\nx,1,1\nx,2,0.5\n")
+        );
         let timeline = material.timeline("a, b").expect("drawn").expect("a figure");
         assert!(timeline.csv.contains("\n2,y,1,0.5\n"), "{}", timeline.csv);
         // The second drafter is worth more.
-        let convergence = material.convergence(&["a, b"]).expect("drawn").expect("one");
-        assert!(convergence.csv.contains("metasd-ucb bd,4,0.75\n"), "{}", convergence.csv);
+        let convergence = material
+            .convergence(&["a, b"])
+            .expect("drawn")
+            .expect("one");
+        assert!(
+            convergence.csv.contains("metasd-ucb bd,4,0.75\n"),
+            "{}",
+            convergence.csv
+        );
         let regret = material.regret("a, b").expect("drawn").expect("a figure");
-        assert!(regret.caption.contains("x 0.300, y 0.500"), "{}", regret.caption);
+        assert!(
+            regret.caption.contains("x 0.300, y 0.500"),
+            "{}",
+            regret.caption
+        );
         assert_eq!(regret.csv.lines().count(), 1 + REGRET_TOKENS.len());
     }
 

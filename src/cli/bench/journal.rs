@@ -231,8 +231,13 @@ mod tests {
         assert_eq!(error.exit_code(), 2);
         let mut methods = settings();
         methods["methods"] = json!(["off"]);
-        let message = Journal::open(&path, &methods).expect_err("fewer").to_string();
-        assert!(message.contains("methods is [\"off\",\"exp3\"] there"), "{message}");
+        let message = Journal::open(&path, &methods)
+            .expect_err("fewer")
+            .to_string();
+        assert!(
+            message.contains("methods is [\"off\",\"exp3\"] there"),
+            "{message}"
+        );
     }
 
     #[test]
@@ -244,7 +249,10 @@ mod tests {
         text.push_str("{\"repetition\": 0}\n");
         std::fs::write(&path, &text).expect("writable");
         let error = Journal::open(&path, &settings()).expect_err("no run");
-        assert!(error.to_string().contains("runs.jsonl:2: not a run"), "{error}");
+        assert!(
+            error.to_string().contains("runs.jsonl:2: not a run"),
+            "{error}"
+        );
         assert_eq!(std::fs::read_to_string(&path).expect("readable"), text);
     }
 }

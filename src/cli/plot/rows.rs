@@ -1,8 +1,13 @@
 //! Drawings with a row for each of several names.
 
+use std::ops::Range;
+
 use metasd::bench::Quartiles;
 use metasd::{Error, Result};
+use plotters::coord::Shift;
+use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Drawn, Labels, cannot_draw};
 
@@ -10,6 +15,9 @@ use super::{Drawn, Labels, cannot_draw};
 const ROW: u32 = 26;
 const FRAME: u32 = 110;
 const WIDTH: u32 = 900;
+
+/// Width of the names.
+const NAMES: u32 = 210;
 
 /// Which of `names` was chosen in each round: a mark in its row. A round without a choice has none.
 ///
@@ -46,11 +54,51 @@ fn size(rows: usize) -> (u32, u32) {
     (WIDTH, ROW.saturating_mul(rows).saturating_add(FRAME))
 }
 
-fn label(names: &[String], value: &SegmentValue<usize>) -> String {
-    match value {
-        SegmentValue::CenterOf(row) => names.get(*row).cloned().unwrap_or_default(),
-        _ => String::new(),
+/// A chart with a row for each of `names`, the first at the top; row `r` lies between `n − r − 1`
+/// and `n − r` of the y axis, `n` being the number of names.
+fn chart<'a>(
+    text: &'a mut String,
+    labels: &Labels<'_>,
+    names: &[&str],
+    x: Range<f64>,
+    digits: usize,
+) -> std::result::Result<Canvas<'a>, Box<dyn std::error::Error>> {
+    let root = SVGBackend::with_string(text, size(names.len())).into_drawing_area();
+    root.fill(&WHITE)?;
+    let mut chart = ChartBuilder::on(&root)
+        .caption(labels.title, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(44)
+        .y_label_area_size(NAMES)
+        .build_cartesian_2d(x.clone(), 0.0..names.len() as f64)?;
+    chart
+        .configure_mesh()
+        .x_desc(labels.x)
+        .disable_y_mesh()
+        .y_labels(0)
+        .x_label_formatter(&|x| format!("{x:.digits$}"))
+        .light_line_style(WHITE)
+        .draw()?;
+    let style = ("sans-serif", 13)
+        .into_font()
+        .into_text_style(&root)
+        .pos(Pos::new(HPos::Right, VPos::Center));
+    for (row, name) in names.iter().enumerate() {
+        let (left, middle) = chart.backend_coord(&(x.start, middle(names.len(), row)));
+        root.draw(&Text::new(*name, (left - 8, middle), style.clone()))?;
     }
+    Ok((root, chart))
+}
+
+type Plane = Cartesian2d<RangedCoordf64, RangedCoordf64>;
+
+type Canvas<'a> = (
+    DrawingArea<SVGBackend<'a>, Shift>,
+    ChartContext<'a, SVGBackend<'a>, Plane>,
+);
+
+fn middle(rows: usize, row: usize) -> f64 {
+    (rows - row) as f64 - 0.5
 }
 
 fn draw_timeline(
@@ -59,37 +107,14 @@ fn draw_timeline(
     names: &[String],
     choices: &[Option<usize>],
 ) -> Drawn {
-    let root = SVGBackend::with_string(text, size(names.len())).into_drawing_area();
-    root.fill(&WHITE)?;
-    // Segmented axes begin at the bottom; the first name is to be at the top.
-    let reversed: Vec<String> = names.iter().rev().cloned().collect();
-    let mut chart = ChartBuilder::on(&root)
-        .caption(labels.title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(44)
-        .y_label_area_size(150)
-        .build_cartesian_2d(
-            0.5..choices.len() as f64 + 0.5,
-            (0..names.len() - 1).into_segmented(),
-        )?;
-    chart
-        .configure_mesh()
-        .x_desc(labels.x)
-        .disable_x_mesh()
-        .y_labels(names.len() + 1)
-        .x_label_formatter(&|x| format!("{x:.0}"))
-        .y_label_formatter(&|value| label(&reversed, value))
-        .light_line_style(WHITE)
-        .draw()?;
+    let rows: Vec<&str> = names.iter().map(String::as_str).collect();
+    let x = 0.5..choices.len() as f64 + 0.5;
+    let (root, mut chart) = chart(text, labels, &rows, x, 0)?;
     let marks = choices.iter().enumerate().filter_map(|(round, choice)| {
-        let choice = (*choice)?;
-        let row = names.len().checked_sub(choice + 1)?;
-        let x = round as f64 + 1.0;
+        let choice = (*choice).filter(|choice| *choice < rows.len())?;
+        let (x, y) = (round as f64 + 1.0, middle(rows.len(), choice));
         Some(Rectangle::new(
-            [
-                (x - 0.45, SegmentValue::Exact(row)),
-                (x + 0.45, SegmentValue::Exact(row + 1)),
-            ],
+            [(x - 0.45, y - 0.4), (x + 0.45, y + 0.4)],
             Palette99::pick(choice).filled(),
         ))
     });
@@ -99,39 +124,19 @@ fn draw_timeline(
 }
 
 fn draw_intervals(text: &mut String, labels: &Labels<'_>, rows: &[(String, Quartiles)]) -> Drawn {
-    let root = SVGBackend::with_string(text, size(rows.len())).into_drawing_area();
-    root.fill(&WHITE)?;
     let low = rows.iter().map(|(_, row)| row.lower).fold(1.0, f64::min);
     let high = rows.iter().map(|(_, row)| row.upper).fold(1.0, f64::max);
     let margin = ((high - low) * 0.05).max(0.02);
-    let reversed: Vec<String> = rows.iter().rev().map(|(name, _)| name.clone()).collect();
-    let mut chart = ChartBuilder::on(&root)
-        .caption(labels.title, ("sans-serif", 18))
-        .margin(12)
-        .x_label_area_size(44)
-        .y_label_area_size(200)
-        .build_cartesian_2d(
-            low - margin..high + margin,
-            (0..rows.len() - 1).into_segmented(),
-        )?;
-    chart
-        .configure_mesh()
-        .x_desc(labels.x)
-        .y_labels(rows.len() + 1)
-        .y_label_formatter(&|value| label(&reversed, value))
-        .light_line_style(WHITE)
-        .draw()?;
-    let even = [
-        (1.0, SegmentValue::Exact(0)),
-        (1.0, SegmentValue::Exact(rows.len())),
-    ];
+    let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
+    let (root, mut chart) = chart(text, labels, &names, low - margin..high + margin, 2)?;
+    let even = [(1.0, 0.0), (1.0, rows.len() as f64)];
     chart.draw_series([PathElement::new(even, BLACK.stroke_width(1))])?;
-    for (row, (_, quartiles)) in rows.iter().rev().enumerate() {
-        let at = SegmentValue::CenterOf(row);
-        let color = Palette99::pick(3);
-        let ends = [(quartiles.lower, at.clone()), (quartiles.upper, at.clone())];
+    let color = Palette99::pick(3);
+    for (row, (_, quartiles)) in rows.iter().enumerate() {
+        let y = middle(rows.len(), row);
+        let ends = [(quartiles.lower, y), (quartiles.upper, y)];
         chart.draw_series([PathElement::new(ends, color.stroke_width(2))])?;
-        chart.draw_series([Circle::new((quartiles.median, at), 4, color.filled())])?;
+        chart.draw_series([Circle::new((quartiles.median, y), 4, color.filled())])?;
     }
     root.present()?;
     Ok(())
