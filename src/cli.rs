@@ -4,8 +4,10 @@
 mod args;
 mod argv;
 mod audit;
+mod bench;
 mod chat;
 mod conversation;
+mod digest;
 mod engine;
 mod interrupt;
 mod matrix;
@@ -81,6 +83,7 @@ pub fn main() -> ExitCode {
         Command::Router(RouterCommand::Eval(arguments)) => router::eval(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
+        Command::Bench(arguments) => bench::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

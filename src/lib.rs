@@ -5,6 +5,7 @@
 pub mod align;
 pub mod audit;
 pub mod bandit;
+pub mod bench;
 pub mod config;
 pub mod dist;
 pub mod drafter;

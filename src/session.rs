@@ -290,6 +290,18 @@ impl Session {
         Ok(())
     }
 
+    /// Changes whether what the policy has learnt is carried over ([`SessionParams::carry`]).
+    /// What policies in force before the present one had learnt is forgotten.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] when the discount is out of range.
+    pub fn set_carry(&mut self, carry: Option<f64>) -> Result<()> {
+        check_carry(carry)?;
+        self.params.carry = carry;
+        self.kept.clear();
+        Ok(())
+    }
+
     /// Changes the most tokens drafted in a round.
     ///
     /// # Errors
@@ -351,6 +363,14 @@ impl Session {
     pub fn clear(&mut self) -> Result<()> {
         self.history.clear();
         self.forget_after(0).map(|_| ())
+    }
+
+    /// Empties every drafter's KV cache and keeps the target's: the drafters of the next generation
+    /// read its text anew, as those of a new session would.
+    pub fn forget_drafters(&mut self) {
+        for (arm, _) in self.pool.rollback(0) {
+            self.policy.retire(arm);
+        }
     }
 
     /// The target's raw logits for the token after `tokens`, decoded in one go, one token at a

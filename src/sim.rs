@@ -15,14 +15,18 @@ use crate::error::{Error, Result};
 use crate::types::ArmId;
 
 mod arm;
+mod convergence;
 mod estimate;
 mod fit;
+mod moments;
 mod replay;
 mod settling;
 
 pub use arm::{Arm, Block, DEFAULT_SPREAD};
+pub use convergence::Convergence;
 pub use estimate::Estimate;
 pub use fit::Fit;
+pub use moments::Moments;
 pub use replay::{ArmTotals, Query, Replay, Split};
 pub use settling::{SETTLED_ROUNDS, SETTLED_SHARE};
 

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use metasd::audit::DEFAULT_MAX_GAP;
 use metasd::bandit::{PolicySpec, Reward};
+use metasd::bench::Method;
 use metasd::llama::WeightType;
 use metasd::session::DEFAULT_N_MAX;
-use metasd::sim::{Arm, DEFAULT_SPREAD, Split};
+use metasd::sim::{DEFAULT_SPREAD, Split};
 
+use super::bench::BenchArgs;
 use super::options::{
     ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, TuningArgs, positive,
 };
+use super::simulate::Problem;
 
 /// Multi-drafter speculative decoding on llama.cpp: several small drafters speculate for one
 /// target model, a bandit picks which, and the text is exactly the target's own.
@@ -47,6 +50,8 @@ pub enum Command {
     Quantize(QuantizeArgs),
     /// Check on this machine that speculation leaves the text as it is
     Audit(AuditArgs),
+    /// Compare methods over prompts and write a report
+    Bench(BenchArgs),
     /// Write down what every drafter would do at every position of greedy answers, for `simulate`
     Record(RecordArgs),
     /// Play the policies on scripted drafters or on a recording; no model is loaded
@@ -379,26 +384,31 @@ pub struct SimulateArgs {
 
     /// The drafters' agreements with the target, each the chance that a drafted token is accepted:
     /// 0.7, or 0.7/0.4 for one that changes in the middle (more parts likewise), or 0.7..0.4 for
-    /// one that drifts
-    #[arg(long, value_name = "ARMS", value_delimiter = ',')]
-    #[arg(default_value = "0.4,0.55,0.7", allow_negative_numbers = true)]
+    /// one that drifts; may be repeated for several problems [default: 0.4,0.55,0.7]
+    #[arg(long, value_name = "ARMS", allow_negative_numbers = true)]
     #[arg(help_heading = "Simulation")]
-    pub arms: Vec<Arm>,
+    pub arms: Vec<Problem>,
+
+    /// A problem for each category of a pool that was measured: the output of `pool matrix --json`;
+    /// may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Simulation")]
+    pub arms_from: Vec<PathBuf>,
 
     /// How much agreement varies from position to position: 0 not at all, towards 1 all or none
     #[arg(long, value_name = "SPREAD", default_value_t = DEFAULT_SPREAD)]
     #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
     pub spread: f64,
 
-    /// Policies to play; fixed:0 is the first arm alone [default: all that choose among
-    /// arms, but for fixed:NAME and off]
+    /// Policies to play, with +FIELD=VALUE for a parameter of its own: metasd-ucb+beta=0.12;
+    /// fixed:0 is the first arm alone [default: all that choose among arms, but for fixed:NAME and
+    /// off]
     #[arg(
         long,
         value_name = "POLICIES",
         value_delimiter = ',',
         help_heading = "Simulation"
     )]
-    pub policies: Vec<PolicySpec>,
+    pub policies: Vec<Method>,
 
     /// What they are rewarded for
     #[arg(long, value_name = "REWARDS", value_delimiter = ',')]
@@ -407,12 +417,12 @@ pub struct SimulateArgs {
 
     /// Token budgets of a query
     #[arg(long, value_name = "TOKENS", value_delimiter = ',', value_parser = positive)]
-    #[arg(default_value = "128,256,512,1024,2048,4096,8192,16384")]
+    #[arg(default_value = "128,256,512,1024,2048,4096,8192,16384,32768,65536,131072")]
     #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
     pub tokens: Vec<usize>,
 
     /// Queries for each policy, reward and budget
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = positive)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
     #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
     pub runs: usize,
 
@@ -431,7 +441,8 @@ pub struct SimulateArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Draw regret over tokens to this SVG file
+    /// Draw regret over tokens to this SVG file, and beside it how soon the best arm is taken; of
+    /// several problems each to a file with its number
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub plot: Option<PathBuf>,
     #[command(flatten)]

@@ -120,7 +120,7 @@ pub struct SpeculationArgs {
 }
 
 /// What the policies are tuned by, each option named like its field of [`PolicyParams`].
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Speculation")]
 pub struct TuningArgs {
     /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07]

@@ -1,6 +1,5 @@
 //! `metasd record`.
 
-use std::fs::File;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -9,14 +8,13 @@ use metasd::pool::{DrafterSource, DrafterSpec, Pool, PoolDefaults};
 use metasd::record::{Header, RecordWriter, Source};
 use metasd::recorder::{Recorder, RecorderParams};
 use metasd::{Error, ErrorKind, Result, TokenId};
-use sha2::{Digest, Sha256};
 
 use super::args::RecordArgs;
 use super::interrupt::{self, Busy};
 use super::matrix::categories;
 use super::progress::Progress;
 use super::selection::Selection;
-use super::{Environment, engine, prompt, sampling, say, suite};
+use super::{Environment, digest, engine, prompt, sampling, say, suite};
 
 /// Decodes every prompt greedily, and writes what each drafter would do at each position. Goes on
 /// with a recording that was interrupted.
@@ -63,7 +61,7 @@ pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
         target: Source {
             name: file_name(&selection.target),
             kind: "model".to_owned(),
-            sha256: Some(digest_of(&selection.target)?),
+            sha256: Some(digest::of_file(&selection.target)?.1),
         },
         drafters: selection
             .drafters
@@ -170,7 +168,7 @@ fn check_contexts(drafters: &[DrafterSpec], defaults: PoolDefaults, needed: usiz
 
 fn source(drafter: &DrafterSpec) -> Result<Source> {
     let sha256 = match &drafter.source {
-        DrafterSource::Model { path, .. } => Some(digest_of(path)?),
+        DrafterSource::Model { path, .. } => Some(digest::of_file(path)?.1),
         DrafterSource::Ngram(_) => None,
     };
     Ok(Source {
@@ -185,45 +183,20 @@ fn file_name(path: &Path) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// SHA-256 of a file in hexadecimal.
-fn digest_of(path: &Path) -> Result<String> {
-    let mut hash = Sha256::new();
-    File::open(path)
-        .and_then(|mut file| std::io::copy(&mut file, &mut hash))
-        .map_err(|error| Error::io("cannot read", path, error))?;
-    Ok(hex(&hash.finalize()))
-}
-
-/// SHA-256 over the prompts: of each the category, the number of tokens and the tokens.
+/// A digest of the prompts: of each the category, the number of tokens and the tokens.
 fn digest_of_prompts(prompts: &[(usize, Vec<TokenId>)]) -> String {
-    let mut hash = Sha256::new();
+    let mut bytes = Vec::new();
     for (category, tokens) in prompts {
-        hash.update((*category as u64).to_le_bytes());
-        hash.update((tokens.len() as u64).to_le_bytes());
-        for token in tokens {
-            hash.update(token.0.to_le_bytes());
-        }
+        bytes.extend((*category as u64).to_le_bytes());
+        bytes.extend((tokens.len() as u64).to_le_bytes());
+        bytes.extend(tokens.iter().flat_map(|token| token.0.to_le_bytes()));
     }
-    hex(&hash.finalize())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest::of_bytes(bytes)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_has_the_digest_that_everyone_computes() {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        std::fs::write(file.path(), "abc").expect("writable");
-        assert_eq!(
-            digest_of(file.path()).expect("readable"),
-            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-        );
-    }
 
     #[test]
     fn other_prompts_or_another_division_of_them_have_another_digest() {

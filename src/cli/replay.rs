@@ -5,7 +5,8 @@ mod report;
 
 use std::process::ExitCode;
 
-use metasd::bandit::{PolicyParams, PolicySpec, Reward};
+use metasd::bandit::{PolicyParams, Reward};
+use metasd::bench::Method;
 use metasd::record::Record;
 use metasd::sim::{Estimate, Query};
 use metasd::{ArmId, Error, ErrorKind, Result};
@@ -17,9 +18,6 @@ use super::progress::Progress;
 use super::{sampling, simulate};
 use matrix::Matrix;
 use report::{DomainReport, FixedReport, PolicyReport, Report, average};
-
-/// Policies whose rounds are not those of one drafter, so that a recording does not have them.
-const NOT_RECORDED: [&str; 3] = ["static-ensemble", "draft-all", "router"];
 
 /// Replays policies on a recording and prints their rounds beside those of the best drafter alone
 /// and of an oracle; or the acceptance matrix of the recording.
@@ -107,7 +105,7 @@ fn domains<'a>(record: &'a Record, args: &SimulateArgs) -> Result<Vec<Domain<'a>
 #[derive(Debug)]
 struct Comparison {
     drafters: Vec<String>,
-    policies: Vec<PolicySpec>,
+    policies: Vec<Method>,
     rewards: Vec<Reward>,
     params: PolicyParams,
     runs: u64,
@@ -118,24 +116,11 @@ impl Comparison {
     fn new(record: &Record, args: &SimulateArgs) -> Result<Self> {
         let mut params = PolicyParams::default();
         args.tuning.apply(&mut params);
-        let is_recorded = |policy: &PolicySpec| {
-            let name = policy.to_string();
-            let head = name.split(':').next().unwrap_or_default();
-            !NOT_RECORDED.contains(&head)
-        };
-        if let Some(policy) = args.policies.iter().find(|policy| !is_recorded(policy)) {
-            return Err(Error::invalid(format!(
-                "policy `{policy}` cannot be replayed: its rounds are not those of one drafter, \
-                 which is what a recording has"
-            )));
-        }
+        params.validate()?;
         let comparison = Self {
             drafters: record.header.names(),
             policies: match args.policies.as_slice() {
-                [] => simulate::learning_policies()
-                    .into_iter()
-                    .filter(is_recorded)
-                    .collect(),
+                [] => simulate::learning_policies(),
                 policies => policies.to_vec(),
             },
             rewards: args.rewards.clone(),
@@ -143,9 +128,22 @@ impl Comparison {
             runs: args.runs as u64,
             seed: sampling::seed(args.seed)?,
         };
-        for policy in &comparison.policies {
-            policy.build(&comparison.params, &comparison.drafters)?;
-        }
+        comparison.policies.iter().try_for_each(|method| {
+            let wrong =
+                |why: &str| Error::invalid(format!("policy `{method}` cannot be replayed: {why}"));
+            if method.policy.needs_models() {
+                return Err(wrong(
+                    "it is more than a choice among drafters by what a recording tells of them",
+                ));
+            }
+            if method.n_max.is_some() {
+                return Err(wrong(
+                    "the recording says how many tokens are drafted in a round",
+                ));
+            }
+            let params = method.params(&comparison.params)?;
+            method.policy.build(&params, &comparison.drafters).map(drop)
+        })?;
         Ok(comparison)
     }
 
@@ -181,17 +179,13 @@ impl Comparison {
         let (best, fewest) = best_fixed(&fixed)?;
         let ratio = |rounds: f64| rounds / fewest as f64;
         let mut policies = Vec::new();
-        for policy in &self.policies {
+        for method in &self.policies {
             for &reward in &self.rewards {
-                let params = PolicyParams {
-                    reward,
-                    ..self.params.clone()
-                };
-                let played = self.rounds(&domain.queries, (policy, &params), best, after_query)?;
+                let played = self.rounds(&domain.queries, (method, reward), best, after_query)?;
                 let rounds = Estimate::of(&played.rounds);
                 let settled = played.settled.len() as f64;
                 policies.push(PolicyReport {
-                    name: policy.to_string(),
+                    name: method.to_string(),
                     reward,
                     rounds: rounds.mean,
                     rounds_error: Some(rounds.error).filter(|error| error.is_finite()),
@@ -222,14 +216,18 @@ impl Comparison {
         })
     }
 
-    /// Plays a policy on all `queries`.
+    /// Plays a policy for a reward on all `queries`.
     fn rounds(
         &self,
         queries: &[Query<'_>],
-        (policy, params): (&PolicySpec, &PolicyParams),
+        (method, reward): (&Method, Reward),
         best: ArmId,
         after_query: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Played> {
+        let params = method.params(&PolicyParams {
+            reward,
+            ..self.params.clone()
+        })?;
         let mut played = Played {
             rounds: vec![0.0; self.runs as usize],
             on_best: 0.0,
@@ -237,7 +235,7 @@ impl Comparison {
         };
         for query in queries {
             let seeds = (0..self.runs).map(|run| self.seed.wrapping_add(run));
-            let runs = query.runs(policy, params, seeds)?;
+            let runs = query.runs(&method.policy, &params, seeds)?;
             for (sum, run) in played.rounds.iter_mut().zip(&runs) {
                 *sum += run.rounds() as f64;
                 played.on_best += run.arms[best.0].rounds as f64;
@@ -432,10 +430,43 @@ mod tests {
     fn by_default_every_policy_of_one_drafter_a_round_is_played_and_no_other() {
         let record = record();
         let comparison = Comparison::new(&record, &args(&[])).expect("valid");
-        assert!(comparison.policies.contains(&PolicySpec::MetasdUcb));
-        let mut names = comparison.policies.iter().map(PolicySpec::to_string);
-        assert!(names.all(|name| !NOT_RECORDED.contains(&&*name)));
-        let error = report(&["--beta", "-1"]).expect_err("out of range");
-        assert!(error.to_string().starts_with("beta is -1"), "{error}");
+        let has = |name: &str| comparison.policies.iter().any(|m| m.to_string() == name);
+        assert!(has("metasd-ucb") && has("hedge"));
+        assert!(!has("router") && !has("draft-all") && !has("static-ensemble"));
+    }
+
+    #[test]
+    fn what_cannot_be_replayed_is_named() {
+        let message = |arguments: &[&str]| {
+            let error = report(arguments).expect_err("wrong");
+            assert_eq!(error.exit_code(), 2);
+            error.to_string()
+        };
+        let beta = message(&["--beta", "-1"]);
+        assert!(beta.starts_with("beta is -1"), "{beta}");
+        for method in ["draft-all", "router", "static-ensemble", "exp3@2"] {
+            let refused = message(&["--policies", method]);
+            let expected = format!("policy `{method}` cannot be replayed");
+            assert!(refused.starts_with(&expected), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_policy_may_have_parameters_of_its_own() {
+        let own = "eps-greedy+epsilon=0";
+        let arguments = [
+            "--policies",
+            own,
+            "--epsilon",
+            "1",
+            "--runs",
+            "4",
+            "--rewards",
+            "bd",
+        ];
+        let report = report(&arguments).expect("played");
+        let policy = &report.domains[1].policies[0];
+        // The worse drafter takes one round of the five.
+        assert_eq!((&*policy.name, policy.rounds), (own, 5.0));
     }
 }

@@ -139,6 +139,11 @@ impl Arm {
         (0..n_max).fold(1.0, |sum, _| 1.0 + alpha * sum)
     }
 
+    /// The variance of the agreement over positions when its mean is `alpha`.
+    pub(super) fn position_variance(&self, alpha: f64) -> f64 {
+        self.spread.powi(2) * alpha * (1.0 - alpha)
+    }
+
     /// A round of `n_max` drafted tokens when the part `progress` of the query is done.
     ///
     /// # Panics
