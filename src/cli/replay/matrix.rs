@@ -2,7 +2,7 @@
 
 use metasd::Result;
 use metasd::record::Record;
-use metasd::sim::{ArmTotals, Query};
+use metasd::sim::ArmTotals;
 use serde::Serialize;
 
 use super::Domain;
