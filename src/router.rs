@@ -1,16 +1,24 @@
 //! Which drafter a prompt calls for, decided once from the prompt alone: the label whose centroid
 //! is nearest to the prompt's embedding.
 //!
-//! The embedding is the mean of the target's input embedding over the prompt's tokens. It needs no
-//! decode, and is the same whatever the KV cache holds. Tokens that all fitted prompts share, which
-//! are the chat template's and the system prompt's, tell nothing of a prompt and are left out;
-//! the mean over the labels is taken off, since rows of an embedding have a direction in common;
-//! and the rest is scaled to unit length, since a long prompt's mean is the shorter vector. A
-//! label's centroid is the mean of its prompts' embeddings, and nearness the cosine.
+//! The embedding is the mean of the target's input embedding, its rows scaled to unit length, over
+//! the different tokens of the prompt. It needs no decode, and is the same whatever the KV cache
+//! holds. Tokens that all fitted prompts share, which are the chat template's and the system
+//! prompt's, tell nothing of a prompt and are left out.
+//!
+//! The centroids are those of the embeddings after three steps: the mean over the labels is taken
+//! off, since the rows have a direction in common; each dimension is divided by its standard
+//! deviation within the labels, as in nearest shrunken centroids (Tibshirani et al. 2002,
+//! PNAS 99(10), eq. 2); and the rest is scaled to unit length, since the mean of many rows is a
+//! shorter vector than that of few. Nearness is the cosine.
 
 mod file;
+mod fitting;
+mod geometry;
 
 use std::collections::BTreeSet;
+
+pub use fitting::{Fitting, LabelledPrompt};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,6 +26,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, Result};
 use crate::llama::{Model, TokenEmbedding};
 use crate::types::TokenId;
+use geometry::{Geometry, mean, unit};
 
 /// The target's input embedding.
 pub trait Embedding: Send {
@@ -78,15 +87,6 @@ impl TargetIdentity {
     }
 }
 
-/// A prompt whose label is known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LabelledPrompt {
-    /// The label: the name of the drafter that the prompt calls for.
-    pub label: String,
-    /// The prompt as the target reads it.
-    pub tokens: Vec<TokenId>,
-}
-
 /// A fitted router.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Router {
@@ -104,15 +104,6 @@ pub struct Label {
     pub name: String,
     /// How many prompts it was fitted on.
     pub prompts: usize,
-}
-
-/// Where the labels lie.
-#[derive(Clone, PartialEq, Debug)]
-struct Geometry {
-    /// The mean over the labels of their prompts' mean rows.
-    origin: Vec<f32>,
-    /// One for each label, of unit length, or zero where nothing is known.
-    centroids: Vec<Vec<f32>>,
 }
 
 impl Router {
@@ -155,189 +146,28 @@ impl Router {
     /// # Errors
     /// Those of `embedding`.
     pub fn rank(&self, prompt: &[TokenId], embedding: &mut dyn Embedding) -> Result<Vec<usize>> {
-        let row = mean_row(prompt, &self.shared, embedding)?;
-        Ok(self.geometry.rank(row.as_deref()))
+        let embedded = embed(prompt, &self.shared, embedding)?;
+        Ok(self.geometry.rank(embedded.as_deref()))
     }
 }
 
-/// Labelled prompts with their embeddings, on which a router is fitted.
-#[derive(Debug)]
-pub struct Fitting {
-    target: TargetIdentity,
-    shared: Vec<TokenId>,
-    names: Vec<String>,
-    /// The label and the mean row of each prompt.
-    samples: Vec<(usize, Vec<f64>)>,
-}
-
-impl Fitting {
-    /// Reads the embeddings of `prompts`. `after_prompt` is called after each; its error ends it.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) for fewer than two labels
-    /// or a prompt that has only tokens that all share; those of `embedding` and `after_prompt`.
-    pub fn new(
-        target: TargetIdentity,
-        prompts: &[LabelledPrompt],
-        embedding: &mut dyn Embedding,
-        after_prompt: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Self> {
-        let mut names: Vec<String> = Vec::new();
-        for prompt in prompts {
-            if !names.contains(&prompt.label) {
-                names.push(prompt.label.clone());
-            }
-        }
-        if names.len() < 2 {
-            return Err(Error::invalid(format!(
-                "the prompts have {} label(s); a router needs at least 2 to choose between",
-                names.len()
-            )));
-        }
-        let shared = shared_tokens(prompts);
-        let mut samples = Vec::new();
-        for (index, prompt) in prompts.iter().enumerate() {
-            let row = mean_row(&prompt.tokens, &shared, embedding)?.ok_or_else(|| {
-                Error::invalid(format!(
-                    "prompt {} of label `{}` has no token that any other prompt lacks; leave it \
-                     out",
-                    index + 1,
-                    prompt.label
-                ))
-            })?;
-            let label = names.iter().position(|name| *name == prompt.label);
-            samples.push((label.expect("every label has been collected"), row));
-            after_prompt()?;
-        }
-        Ok(Self {
-            target,
-            shared,
-            names,
-            samples,
-        })
-    }
-
-    /// The router of all prompts.
-    pub fn router(&self) -> Router {
-        let count = |label| self.samples.iter().filter(|(of, _)| *of == label).count();
-        let labels = self.names.iter().enumerate().map(|(label, name)| Label {
-            name: name.clone(),
-            prompts: count(label),
-        });
-        Router {
-            target: self.target.clone(),
-            shared: self.shared.clone(),
-            geometry: self.geometry(None),
-            labels: labels.collect(),
-        }
-    }
-
-    /// For each prompt its label and the one it would get if it had not been among the prompts
-    /// that origin and centroids come from.
-    pub fn leave_one_out(&self) -> Vec<(&str, &str)> {
-        let tested = self
-            .samples
-            .iter()
-            .enumerate()
-            .map(|(index, (label, row))| {
-                let found = self.geometry(Some(index)).rank(Some(row))[0];
-                (&*self.names[*label], &*self.names[found])
-            });
-        tested.collect()
-    }
-
-    /// Origin and centroids of all samples but `left_out`.
-    fn geometry(&self, left_out: Option<usize>) -> Geometry {
-        let width = self.target.width;
-        let of_label = |label: usize| {
-            let samples = self.samples.iter().enumerate();
-            samples.filter(move |&(index, (of, _))| *of == label && Some(index) != left_out)
-        };
-        let mut origin = vec![0.0; width];
-        let labels = 0..self.names.len();
-        for label in labels.clone() {
-            let count = of_label(label).count() as f64 * labels.len() as f64;
-            for (_, (_, row)) in of_label(label) {
-                (origin.iter_mut().zip(row)).for_each(|(sum, x)| *sum += x / count);
-            }
-        }
-        let origin: Vec<f32> = origin.into_iter().map(|x| x as f32).collect();
-        let centroid = |label| {
-            let mut sum = vec![0.0; width];
-            for (_, (_, row)) in of_label(label) {
-                let unit = direction(row, &origin);
-                (sum.iter_mut().zip(unit)).for_each(|(sum, x)| *sum += x);
-            }
-            let unit = direction(&sum, &vec![0.0; width]);
-            unit.into_iter().map(|x| x as f32).collect()
-        };
-        Geometry {
-            centroids: labels.map(centroid).collect(),
-            origin,
-        }
-    }
-}
-
-impl Geometry {
-    /// The places of the centroids, the nearest to `row` first.
-    fn rank(&self, row: Option<&[f64]>) -> Vec<usize> {
-        let unit = row.map(|row| direction(row, &self.origin));
-        let cosine = |centroid: &Vec<f32>| {
-            let unit = unit.iter().flatten();
-            unit.zip(centroid).map(|(x, &y)| x * f64::from(y)).sum()
-        };
-        let cosines: Vec<f64> = self.centroids.iter().map(cosine).collect();
-        let mut places: Vec<usize> = (0..cosines.len()).collect();
-        places.sort_by(|&a, &b| cosines[b].total_cmp(&cosines[a]));
-        places
-    }
-}
-
-/// The tokens that all `prompts` have, ascending.
-fn shared_tokens(prompts: &[LabelledPrompt]) -> Vec<TokenId> {
-    let mut sets = prompts
-        .iter()
-        .map(|prompt| prompt.tokens.iter().copied().collect::<BTreeSet<_>>());
-    let first = sets.next().unwrap_or_default();
-    sets.fold(first, |shared, set| &shared & &set)
-        .into_iter()
-        .collect()
-}
-
-/// The mean row of the tokens of `prompt` that are not in `shared`; `None` when there are none.
-fn mean_row(
+/// The mean row, each scaled to unit length, of the different tokens of `prompt` that are not in
+/// `shared`; `None` when there are none.
+fn embed(
     prompt: &[TokenId],
     shared: &[TokenId],
     embedding: &mut dyn Embedding,
 ) -> Result<Option<Vec<f64>>> {
+    let tokens: BTreeSet<TokenId> = prompt.iter().copied().collect();
+    let mut rows = Vec::new();
     let mut row = vec![0.0; embedding.width()];
-    let mut sum = vec![0.0; embedding.width()];
-    let mut count = 0.0;
-    for &token in prompt {
-        if shared.binary_search(&token).is_ok() {
-            continue;
+    for token in tokens {
+        if shared.binary_search(&token).is_err() {
+            embedding.read(token, &mut row)?;
+            rows.push(unit(row.iter().map(|&x| f64::from(x)).collect()));
         }
-        embedding.read(token, &mut row)?;
-        (sum.iter_mut().zip(&row)).for_each(|(sum, &x)| *sum += f64::from(x));
-        count += 1.0;
     }
-    if count == 0.0 {
-        return Ok(None);
-    }
-    sum.iter_mut().for_each(|sum| *sum /= count);
-    Ok(Some(sum))
-}
-
-/// `row − origin` scaled to unit length, or zero where there is no difference.
-fn direction(row: &[f64], origin: &[f32]) -> Vec<f64> {
-    let mut difference: Vec<f64> = (row.iter().zip(origin))
-        .map(|(x, &origin)| x - f64::from(origin))
-        .collect();
-    let length = difference.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if length > 0.0 {
-        difference.iter_mut().for_each(|x| *x /= length);
-    }
-    difference
+    Ok((!rows.is_empty()).then(|| mean(row.len(), &rows)))
 }
 
 #[cfg(test)]
@@ -345,7 +175,7 @@ mod tests {
     use super::*;
     use crate::ErrorKind;
 
-    /// Tokens 0 to 2 point along the three axes, the others along none.
+    /// Tokens below 30 point along three axes in turn, the others along none.
     pub(super) struct Axes;
 
     impl Embedding for Axes {
@@ -355,10 +185,10 @@ mod tests {
 
         fn read(&mut self, token: TokenId, row: &mut [f32]) -> Result<()> {
             row.fill(1.0);
-            match row.get_mut(token.index()) {
-                Some(x) => *x += 4.0,
-                None if token.index() < 10 => {}
-                None => return Err(Error::invalid("no such token")),
+            match token.index() {
+                axis @ 0..30 => row[axis % 3] += 4.0,
+                30..40 => {}
+                _ => return Err(Error::invalid("no such token")),
             }
             Ok(())
         }
@@ -369,7 +199,7 @@ mod tests {
             architecture: "llama".into(),
             layers: 2,
             width: 3,
-            vocabulary: 10,
+            vocabulary: 40,
             digest: "00".repeat(32),
         }
     }
@@ -385,15 +215,15 @@ mod tests {
         ids.iter().copied().map(TokenId).collect()
     }
 
-    /// Prompts about an axis each, of very different lengths, all with the tokens 7, 8 and 9.
+    /// Prompts about an axis each, of different lengths, all with the tokens 37, 38 and 39.
     fn prompts() -> Vec<LabelledPrompt> {
         vec![
-            prompt("x", &[7, 8, 0, 9]),
-            prompt("y", &[7, 8, 1, 1, 1, 1, 2, 1, 9, 9, 9]),
-            prompt("z", &[7, 2, 8, 8, 9]),
-            prompt("x", &[9, 8, 0, 0, 0, 0, 0, 0, 0, 1, 2, 0, 7]),
-            prompt("y", &[7, 8, 9, 1]),
-            prompt("z", &[7, 8, 2, 2, 2, 0, 9]),
+            prompt("x", &[37, 38, 0, 39]),
+            prompt("y", &[37, 38, 1, 4, 7, 1, 1, 10, 2, 39, 39, 39]),
+            prompt("z", &[37, 2, 38, 38, 39]),
+            prompt("x", &[39, 38, 0, 3, 6, 9, 12, 0, 0, 1, 2, 37]),
+            prompt("y", &[37, 38, 39, 1]),
+            prompt("z", &[37, 38, 2, 5, 8, 0, 39]),
         ]
     }
 
@@ -415,21 +245,20 @@ mod tests {
             .collect();
         assert_eq!(names, [("x", 2), ("y", 2), ("z", 2)]);
         let rank = |ids: &[i32]| router.rank(&tokens(ids), &mut Axes).expect("known tokens");
-        assert_eq!(rank(&[7, 8, 9, 2])[0], 2);
+        assert_eq!(rank(&[37, 38, 39, 2])[0], 2);
         assert_eq!(rank(&[0])[0], 0);
-        let long: Vec<i32> = [1, 1, 1, 0, 2].repeat(100);
+        let long: Vec<i32> = [1, 4, 7, 10, 13, 16, 0, 2].repeat(100);
         assert_eq!(rank(&long)[0], 1);
-        assert_eq!(rank(&[1, 1, 1, 0, 0, 2]), [1, 0, 2]);
+        assert_eq!(rank(&[1, 4, 7, 10, 0, 3, 2]), [1, 0, 2]);
     }
 
     #[test]
     fn tokens_that_all_fitted_prompts_share_have_no_say() {
         let router = router();
-        assert_eq!(router.shared, tokens(&[7, 8, 9]));
+        assert_eq!(router.shared, tokens(&[37, 38, 39]));
         let rank = |ids: &[i32]| router.rank(&tokens(ids), &mut Axes).expect("known tokens");
-        let padded = [&[7; 50][..], &[2], &[9; 50]].concat();
-        assert_eq!(rank(&padded), rank(&[2]));
-        assert_eq!(rank(&[7, 8, 9]), [0, 1, 2], "nothing to go by");
+        assert_eq!(rank(&[37, 2, 38, 39]), rank(&[2]));
+        assert_eq!(rank(&[37, 38, 39]), [0, 1, 2], "nothing to go by");
         assert_eq!(rank(&[]), [0, 1, 2]);
     }
 
@@ -442,17 +271,38 @@ mod tests {
                 .iter()
                 .all(|(label, found)| label == found)
         );
-        // The only prompt of `y` looks like those of `x`: with itself it is found, alone it is not.
+        // The only prompt of `y` looks like those of `x`: with itself it is found, without not.
         let prompts = [
-            prompt("x", &[0, 0, 1]),
-            prompt("x", &[0, 0, 0, 1]),
-            prompt("y", &[0, 1, 1]),
+            prompt("x", &[0, 3, 1]),
+            prompt("x", &[0, 3, 6, 1]),
+            prompt("y", &[0, 1, 4]),
             prompt("z", &[2]),
         ];
         let fitted = fitting(&prompts).expect("valid");
-        let row = fitted.samples[2].1.clone();
-        assert_eq!(fitted.geometry(None).rank(Some(&row))[0], 1);
+        let embedded = fitted.samples[2].1.clone();
+        assert_eq!(fitted.geometry(None).rank(Some(&embedded))[0], 1);
         assert_eq!(fitted.leave_one_out()[2], ("y", "x"));
+    }
+
+    #[test]
+    fn a_dimension_in_which_the_labels_themselves_vary_counts_for_less() {
+        // Within both labels prompts differ along the first axis, far more than the labels differ
+        // along the second.
+        let prompts = [
+            prompt("x", &[0, 3, 6, 9, 31, 1]),
+            prompt("x", &[2, 5, 8, 11, 32, 1]),
+            prompt("y", &[0, 3, 6, 9, 31, 30]),
+            prompt("y", &[2, 5, 8, 11, 32, 30]),
+        ];
+        let geometry = fitting(&prompts).expect("valid").geometry(None);
+        let [first, second, third] = geometry.scale[..] else {
+            panic!("three dimensions");
+        };
+        assert!(
+            second > 2.0 * first && second > 2.0 * third,
+            "{:?}",
+            geometry.scale
+        );
     }
 
     #[test]

@@ -322,7 +322,7 @@ fn the_router_takes_the_drafter_that_the_prompt_calls_for() {
     session
         .set_router(router, Box::new(Axes))
         .expect("its labels are drafters");
-    assert_eq!(drafters_after(&mut session, &[0, 1, 1, 2]), ["half"]);
+    assert_eq!(drafters_after(&mut session, &[0, 1, 1, 3]), ["half"]);
     assert_eq!(drafters_after(&mut session, &[2, 0, 0, 0]), ["right"]);
     assert_eq!(drafters_after(&mut session, &[0, 1]), ["half"]);
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Geometry, Label, Router, TargetIdentity};
+use super::geometry::Geometry;
+use super::{Label, Router, TargetIdentity};
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::TokenId;
 
@@ -29,6 +30,7 @@ struct Fields {
     target: TargetIdentity,
     shared_tokens: Vec<i32>,
     origin: Vec<f32>,
+    scale: Vec<f32>,
     labels: Vec<LabelFields>,
 }
 
@@ -82,6 +84,7 @@ impl Router {
             target: self.target.clone(),
             shared_tokens: self.shared.iter().map(|token| token.0).collect(),
             origin: self.geometry.origin.clone(),
+            scale: self.geometry.scale.clone(),
             labels: labels
                 .map(|(label, centroid)| LabelFields {
                     name: label.name.clone(),
@@ -130,6 +133,7 @@ impl Router {
             shared: fields.shared_tokens.into_iter().map(TokenId).collect(),
             geometry: Geometry {
                 origin: fields.origin,
+                scale: fields.scale,
                 centroids,
             },
             labels,
@@ -156,6 +160,7 @@ impl Fields {
             return Err("`target.width` is 0".to_owned());
         }
         check_row("`origin`", &self.origin)?;
+        check_row("`scale`", &self.scale)?;
         for (index, label) in self.labels.iter().enumerate() {
             check_row(
                 &format!("the centroid of label `{}`", label.name),
@@ -238,6 +243,7 @@ mod tests {
     #[test]
     fn a_damaged_field_is_named() {
         assert!(with("/origin", vec![1.0, 2.0].into()).contains("`origin` has 2 numbers"));
+        assert!(with("/scale/2", 1e39.into()).contains("`scale` has a number that is not"));
         let said = with("/labels/1/centroid", Value::Array(vec![]));
         assert!(
             said.contains("centroid of label `y` has 0 numbers"),
@@ -249,7 +255,7 @@ mod tests {
         assert!(with("/labels/0/prompts", "many".into()).contains("damaged"));
         assert!(with("/target/width", 0.into()).contains("width"));
         assert!(with("/shared_tokens", vec![8, 7].into()).contains("ascending"));
-        assert!(with("/shared_tokens", vec![10].into()).contains("outside of the vocabulary"));
+        assert!(with("/shared_tokens", vec![40].into()).contains("outside of the vocabulary"));
         assert!(with("/shared_tokens", vec![-1].into()).contains("outside of the vocabulary"));
         let extra = text().replacen('{', "{\"more\": 1,", 1);
         assert!(message(&extra).contains("unknown field `more`"));
