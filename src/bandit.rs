@@ -26,6 +26,8 @@ pub mod greedy;
 pub mod halving;
 pub mod hedge;
 pub mod off;
+#[cfg(test)]
+mod reference;
 pub mod sliding_window;
 mod spec;
 mod spelling;
