@@ -28,6 +28,8 @@ pub mod halving;
 pub mod hedge;
 pub mod joint;
 pub mod off;
+#[cfg(test)]
+mod reference;
 pub mod routed;
 pub mod sliding_window;
 mod spec;

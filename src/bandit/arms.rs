@@ -71,6 +71,11 @@ impl Arms {
             .filter(|&arm| self.is_available(arm))
     }
 
+    /// Whether there is more than one of them.
+    pub(super) fn are_several(&self) -> bool {
+        self.available().nth(1).is_some()
+    }
+
     /// The first available arm that has no `index`, else that of the highest; ties go to the
     /// lowest arm. `None` when no arm is available.
     pub(super) fn highest(&self, mut index: impl FnMut(ArmId) -> Option<f64>) -> Option<ArmId> {

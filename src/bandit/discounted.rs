@@ -100,7 +100,7 @@ impl Policy for Discounted {
     }
 
     fn wants_counterfactual(&self) -> bool {
-        self.arms.rounds() < self.counterfactual
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
     }
 
     fn state(&self) -> PolicyState {

@@ -224,7 +224,7 @@ impl Policy for Hedge {
     }
 
     fn wants_counterfactual(&self) -> bool {
-        true
+        self.arms.are_several()
     }
 
     /// The index of an arm is its probability in the next draw.

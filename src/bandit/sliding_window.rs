@@ -127,7 +127,7 @@ impl Policy for SlidingWindow {
     }
 
     fn wants_counterfactual(&self) -> bool {
-        self.arms.rounds() < self.counterfactual
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
     }
 
     fn state(&self) -> PolicyState {

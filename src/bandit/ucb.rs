@@ -87,7 +87,7 @@ impl Policy for Ucb {
     }
 
     fn wants_counterfactual(&self) -> bool {
-        self.arms.rounds() < self.counterfactual
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
     }
 
     fn state(&self) -> PolicyState {
