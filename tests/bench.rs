@@ -1,5 +1,6 @@
 //! `metasd bench` on a real model, and `metasd simulate --synthetic`: what they write.
 
+#[allow(dead_code, reason = "shared with tests that need more of it")]
 #[path = "support/program.rs"]
 mod program;
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::document::{Document, Table, csv_line};
 use super::figures::Material;
-use super::{no_json, tables};
+use super::{json_value, no_json, tables};
 use crate::cli::plot;
 
 /// The file that takes the runs.
@@ -97,7 +97,7 @@ fn summary_json(
     records: &[RunRecord],
     summary: &Summary,
 ) -> Result<String> {
-    let mut object = serde_json::to_value(summary).map_err(no_json)?;
+    let mut object = json_value(summary)?;
     object["seed"] = json!(plan.seed);
     object["runs"] = json!(records.len());
     object["machine"] = settings["machine"].clone();
