@@ -13,6 +13,8 @@ use crate::error::{Error, Result};
 use crate::types::ArmId;
 
 mod arm;
+#[cfg(test)]
+mod bands;
 mod estimate;
 mod fit;
 mod settling;
