@@ -175,7 +175,7 @@ fn rng(seed: u64) -> rand_chacha::ChaCha8Rng {
 
 /// Every known policy, with a drafter's name in the place of `NAME`.
 #[cfg(test)]
-fn every_spec() -> impl Iterator<Item = String> {
+pub(crate) fn every_spec() -> impl Iterator<Item = String> {
     PolicySpec::KNOWN
         .iter()
         .map(|name| name.replace("NAME", "d0"))
@@ -305,6 +305,132 @@ mod tests {
                 "{spec}"
             );
             assert_eq!(used.state(), new.state(), "{spec}");
+        }
+    }
+
+    /// Rounds that score every arm, with random rewards.
+    fn scored_rounds(policy: &mut dyn Policy, arms: usize, rounds: usize) {
+        let mut rng = rng(4);
+        for _ in 0..rounds {
+            let Some(arm) = policy.select(&mut rng) else {
+                return;
+            };
+            let scores = (0..arms).map(|arm| (ArmId(arm), rng.random())).collect();
+            let feedback = Feedback {
+                counterfactual: scores,
+                ..feedback(arm.0, rng.random())
+            };
+            policy.observe(&feedback).unwrap();
+        }
+    }
+
+    fn scoring(spec: &str, arms: usize) -> Box<dyn Policy> {
+        let params = PolicyParams {
+            counterfactual: 10,
+            ..PolicyParams::default()
+        };
+        let names: Vec<String> = (0..arms).map(|i| format!("d{i}")).collect();
+        let spec: PolicySpec = spec.parse().unwrap();
+        spec.build(&params, &names).unwrap()
+    }
+
+    #[test]
+    fn what_is_carried_over_whole_leaves_the_means_and_begins_a_new_count() {
+        for spec in every_spec() {
+            let mut policy = scoring(&spec, 3);
+            scored_rounds(&mut *policy, 3, 30);
+            let before = policy.state();
+            policy.carry(3, 1.0);
+            let after = policy.state();
+            assert_eq!(after.t, 0, "{spec}");
+            for (before, after) in before.arms.iter().zip(&after.arms) {
+                assert_eq!((after.mean, after.weight), (before.mean, before.weight));
+                assert_eq!(after.pulls, 0, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_carried_over_counts_as_much_as_the_discount_leaves() {
+        for spec in every_spec() {
+            let mut policy = scoring(&spec, 3);
+            scored_rounds(&mut *policy, 3, 30);
+            let before = policy.state();
+            policy.carry(3, 0.25);
+            for (before, after) in before.arms.iter().zip(&policy.state().arms) {
+                assert!((after.weight - before.weight / 4.0).abs() < 1e-9, "{spec}");
+                let unchanged = after.mean.zip(before.mean);
+                assert!(
+                    unchanged.is_none_or(|(a, b)| (a - b).abs() < 1e-9),
+                    "{spec}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn carrying_nothing_is_a_reset_but_for_whose_turn_it_is() {
+        for spec in every_spec().filter(|spec| spec != "round-robin") {
+            let (mut carried, mut reset) = (scoring(&spec, 3), scoring(&spec, 3));
+            scored_rounds(&mut *carried, 3, 30);
+            scored_rounds(&mut *reset, 3, 30);
+            carried.carry(4, 0.0);
+            reset.reset(4);
+            assert_eq!(carried.state(), reset.state(), "{spec}");
+            assert_eq!(
+                selections(&mut *carried, 2, 30),
+                selections(&mut *reset, 2, 30),
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_counterfactual_entry_that_cannot_be_is_refused_where_it_counts() {
+        for spec in ["metasd-ucb", "sw-ucb", "d-ucb", "hedge"] {
+            let mut policy = scoring(spec, 3);
+            assert!(policy.wants_counterfactual(), "{spec}");
+            policy.observe(&feedback(1, 0.5)).unwrap();
+            policy.retire(ArmId(2));
+            let before = policy.state();
+            let mut observe = |arm: usize, agreement: f64| {
+                policy.observe(&Feedback {
+                    counterfactual: vec![(ArmId(1), 0.5), (ArmId(arm), agreement)],
+                    ..feedback(1, 0.5)
+                })
+            };
+            for agreement in [f64::NAN, -0.5, 1.5] {
+                let message = message(observe(0, agreement));
+                assert!(message.contains("agreement of arm 0 is"), "{message}");
+            }
+            assert!(message(observe(3, 0.5)).contains("arm 3"), "{spec}");
+            // That of an arm that has left is not looked at.
+            observe(2, f64::NAN).unwrap();
+            assert_eq!(policy.state().t, before.t + 1, "{spec}");
+            assert_eq!(policy.state().arms[2], before.arms[2], "{spec}");
+        }
+    }
+
+    #[test]
+    fn only_what_can_choose_asks_for_counterfactual_feedback() {
+        for spec in every_spec() {
+            let wants = |params: &PolicyParams, arms: usize| {
+                let names: Vec<String> = (0..arms).map(|i| format!("d{i}")).collect();
+                let spec: PolicySpec = spec.parse().unwrap();
+                spec.build(params, &names).unwrap().wants_counterfactual()
+            };
+            let scored = PolicyParams {
+                counterfactual: 1,
+                ..PolicyParams::default()
+            };
+            let learns = ["metasd-ucb", "sw-ucb", "d-ucb"].contains(&spec.as_str());
+            assert_eq!(
+                wants(&PolicyParams::default(), 3),
+                spec == "hedge",
+                "{spec}"
+            );
+            assert_eq!(wants(&scored, 3), learns || spec == "hedge", "{spec}");
+            assert!(!wants(&scored, 1), "{spec}");
         }
     }
 

@@ -15,6 +15,8 @@ use crate::error::{Error, Result};
 use crate::types::ArmId;
 
 mod arm;
+#[cfg(test)]
+mod bands;
 mod convergence;
 mod estimate;
 mod fit;

@@ -117,6 +117,8 @@ impl Policy for Exp3 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::bandit::{MEANS, feedback, rng, share};
 
@@ -182,6 +184,26 @@ mod tests {
         assert_eq!(shares.len(), 2);
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(shares[1] > shares[0] && shares[0] >= 0.2);
+    }
+
+    proptest! {
+        #[test]
+        fn the_probabilities_sum_to_one_and_none_falls_below_its_share_of_the_exploration(
+            arms in 1usize..9,
+            exploration in 0.01..=1.0,
+            rewards in prop::collection::vec(0.0..=1.0, 0..60),
+        ) {
+            let mut policy = exp3(exploration, arms);
+            let mut rng = rng(1);
+            for reward in rewards {
+                let shares = probabilities(&policy);
+                prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                let least = exploration / arms as f64 - 1e-12;
+                prop_assert!(shares.iter().all(|&p| p >= least));
+                let arm = policy.select(&mut rng).unwrap();
+                policy.observe(&feedback(arm.0, reward)).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -233,3 +233,178 @@ impl Policy for Hedge {
         self.arms.state(self.name(), probability)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bandit::{MEANS, feedback, rng, share};
+
+    fn hedge(retention: f64, arms: usize) -> Hedge {
+        let params = PolicyParams {
+            retention,
+            ..PolicyParams::default()
+        };
+        Hedge::new(&params, arms)
+    }
+
+    /// A round of arm 0 that committed `committed` tokens.
+    fn scored(committed: usize, scores: &[(usize, f64)]) -> Feedback {
+        Feedback {
+            committed,
+            counterfactual: scores.iter().map(|&(arm, x)| (ArmId(arm), x)).collect(),
+            ..feedback(0, 0.5)
+        }
+    }
+
+    #[test]
+    fn the_probabilities_are_those_computed_by_hand() {
+        let mut policy = hedge(0.5, 3);
+        assert_eq!(policy.probabilities, [1.0 / 3.0; 3]);
+        policy
+            .observe(&scored(2, &[(0, 0.9), (1, 0.3), (2, 0.3)]))
+            .unwrap();
+        // ḡ = 0.5, R = 0.8, −0.4, −0.4: only arm 0 is left.
+        assert!((policy.regrets[0] - 0.8).abs() < 1e-12);
+        assert_eq!(policy.probabilities, [1.0, 0.0, 0.0]);
+        policy
+            .observe(&scored(3, &[(0, 0.1), (1, 0.4), (2, 0.2)]))
+            .unwrap();
+        // ḡ = 0.1, R = 0.4, −0.2 + 0.9, −0.2 + 0.3: 4/7 and 1/7 of the largest.
+        let expected = [0.4, 0.7, 0.1];
+        for (found, expected) in policy.regrets.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12);
+        }
+        // c solves (exp(0.16/2c) + exp(0.49/2c) + exp(0.01/2c)) / 3 = e.
+        let potential = |c: f64| expected.map(|r| (r * r / (2.0 * c)).exp());
+        let (mut low, mut high) = (0.01, 10.0);
+        for _ in 0..100 {
+            let c = (low + high) / 2.0;
+            let mean = potential(c).iter().sum::<f64>() / 3.0;
+            (low, high) = if mean > std::f64::consts::E {
+                (c, high)
+            } else {
+                (low, c)
+            };
+        }
+        let exps = potential(low);
+        let weights = [0.4 * exps[0], 0.7 * exps[1], 0.1 * exps[2]];
+        let sum: f64 = weights.iter().sum();
+        for (found, weight) in policy.probabilities.iter().zip(weights) {
+            assert!((found - weight / sum).abs() < 1e-9);
+        }
+        assert_eq!(policy.state().arms[1].index, Some(policy.probabilities[1]));
+    }
+
+    #[test]
+    fn arms_are_drawn_as_often_as_their_probabilities_say() {
+        let mut policy = hedge(1.0, 3);
+        policy
+            .observe(&scored(2, &[(0, 0.5), (1, 0.6), (2, 0.2)]))
+            .unwrap();
+        let expected = policy.probabilities.clone();
+        let mut rng = rng(3);
+        let draws = 20_000;
+        let mut counts = [0.0; 3];
+        for _ in 0..draws {
+            counts[policy.select(&mut rng).unwrap().0] += 1.0;
+        }
+        for (count, p) in counts.iter().zip(expected) {
+            let deviation = (p * (1.0 - p) / f64::from(draws)).sqrt();
+            assert!((count / f64::from(draws) - p).abs() <= 4.0 * deviation);
+        }
+    }
+
+    #[test]
+    fn an_arm_without_an_entry_keeps_its_regret() {
+        let mut policy = hedge(1.0, 3);
+        let first = scored(1, &[(0, 0.5), (1, 0.8), (2, 0.2)]);
+        policy.observe(&first).unwrap();
+        let before = policy.regrets.clone();
+        policy.observe(&scored(1, &[(0, 0.1), (2, 0.1)])).unwrap();
+        assert_eq!(policy.regrets[1], before[1]);
+        // All of the draw was arm 1's, of which 0.8 is known.
+        assert!((policy.regrets[0] - (before[0] + 0.1 - 0.8)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn without_entries_the_arms_that_drafted_are_compared_by_their_rewards() {
+        let params = PolicyParams::default();
+        let share = share(("hedge", &params), &|_| &MEANS, 0..500, 2);
+        assert!(share > 0.5, "{share}");
+    }
+
+    #[test]
+    fn the_next_best_follow_an_arm_that_retires() {
+        let mut policy = hedge(1.0, 4);
+        for _ in 0..10 {
+            policy
+                .observe(&scored(1, &[(0, 0.2), (1, 0.9), (2, 0.6), (3, 0.1)]))
+                .unwrap();
+        }
+        assert!(policy.probabilities[1] > 0.99);
+        policy.retire(ArmId(1));
+        // All others have lost by now; the best of them is found all the same.
+        assert!(policy.regrets[2] < 0.0);
+        assert!(policy.probabilities[2] > 0.9, "{:?}", policy.probabilities);
+        assert_eq!(policy.probabilities[1], 0.0);
+    }
+
+    #[test]
+    fn the_steepness_solves_its_equation_for_few_and_for_many_arms() {
+        for (x, count) in [
+            (vec![1.0], 1.0),
+            (vec![1.0, 0.0], 2.0),
+            (vec![1.0; 7], 7.0),
+            (vec![1.0, 0.999, 1e-9], 3.0),
+            ((1..=256).map(|i| f64::from(i) / 256.0).collect(), 256.0),
+            (vec![1.0], 1e9),
+        ] {
+            let u = steepness(&x, count);
+            let zeros = count - x.iter().filter(|x| **x > 0.0).count() as f64;
+            let sum: f64 = x
+                .iter()
+                .filter(|x| **x > 0.0)
+                .map(|x| (u * x * x).exp())
+                .sum();
+            let mean = (sum + zeros) / count;
+            assert!((mean / std::f64::consts::E - 1.0).abs() < 1e-9, "{x:?} {u}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_probabilities_of_the_arms_that_are_left_sum_to_one(
+            arms in 1usize..9,
+            retention in 0.01..=1.0,
+            rounds in prop::collection::vec(
+                (
+                    prop::option::weighted(0.1, 0usize..9),
+                    1usize..7,
+                    prop::collection::vec(prop::option::weighted(0.8, 0.0..=1.0), 9),
+                ),
+                0..60,
+            ),
+        ) {
+            let mut policy = hedge(retention, arms);
+            let mut rng = rng(1);
+            for (retire, committed, scores) in rounds {
+                if let Some(arm) = retire {
+                    policy.retire(ArmId(arm));
+                }
+                let left: f64 = policy.probabilities.iter().sum();
+                let Some(arm) = policy.select(&mut rng) else {
+                    prop_assert_eq!(left, 0.0);
+                    break;
+                };
+                prop_assert!((left - 1.0).abs() < 1e-9, "{:?}", policy.probabilities);
+                prop_assert!(policy.probabilities.iter().all(|p| (0.0..=1.0).contains(p)));
+                let scores = scores.into_iter().take(arms).enumerate();
+                let scores = scores.filter_map(|(arm, score)| Some((arm, score?)));
+                let feedback = Feedback { arm, ..scored(committed, &scores.collect::<Vec<_>>()) };
+                policy.observe(&feedback).unwrap();
+            }
+        }
+    }
+}

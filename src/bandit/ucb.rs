@@ -134,6 +134,38 @@ mod tests {
     }
 
     #[test]
+    fn scored_rounds_count_for_every_arm_and_the_bandit_goes_on_alone() {
+        let params = PolicyParams {
+            beta: 0.5,
+            counterfactual: 2,
+            ..PolicyParams::default()
+        };
+        let mut ucb = Ucb::new(&params, 2);
+        let scored = |arm: usize, reward: f64, committed: usize, scores: [f64; 2]| Feedback {
+            committed,
+            counterfactual: vec![(ArmId(0), scores[0]), (ArmId(1), scores[1])],
+            ..feedback(arm, reward)
+        };
+        ucb.observe(&scored(0, 0.5, 4, [0.75, 0.5])).unwrap();
+        assert!(ucb.wants_counterfactual());
+        ucb.observe(&scored(1, 0.4, 1, [0.25, 0.0])).unwrap();
+        assert!(!ucb.wants_counterfactual());
+        // Agreement 3.25 / 5 and 2 / 5, of the arms that drafted 3 / 5, whose rewards are 0.45.
+        let index = |ucb: &Ucb, arm: usize| ucb.state().arms[arm].index.unwrap();
+        let bound = |mean: f64, n: f64, t: f64| mean + 0.5 * (2.0 * t.ln() / n).sqrt();
+        assert!((index(&ucb, 0) - bound(0.5, 2.0, 2.0)).abs() < 1e-12);
+        assert!((index(&ucb, 1) - bound(0.25, 2.0, 2.0)).abs() < 1e-12);
+
+        // From here on scores are not looked at.
+        ucb.observe(&scored(0, 0.8, 4, [0.0, 1.0])).unwrap();
+        assert!((index(&ucb, 0) - bound(1.8 / 3.0, 3.0, 3.0)).abs() < 1e-12);
+        assert!((index(&ucb, 1) - bound(0.25, 2.0, 3.0)).abs() < 1e-12);
+        let state = ucb.state();
+        assert_eq!((state.t, state.arms[1].pulls), (3, 1));
+        assert_eq!(state.arms[1].weight, 2.0);
+    }
+
+    #[test]
     fn ties_go_to_the_lowest_arm() {
         let mut ucb = ucb(0.1, 3);
         for arm in 0..3 {
