@@ -1,5 +1,7 @@
 //! `metasd bench` on a real model, and `metasd simulate --synthetic`: what they write.
 
+// A bench has no use for a single run.
+#[allow(dead_code)]
 #[path = "support/program.rs"]
 mod program;
 
