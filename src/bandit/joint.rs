@@ -45,6 +45,10 @@ impl Policy for Joint {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
         self.arms.available().next()
     }

@@ -33,7 +33,12 @@ impl Policy for Routed {
     }
 
     fn reset(&mut self, arms: usize) {
-        self.arms.reset(arms);
+        self.carry(arms, 0.0);
+    }
+
+    /// Keeps what was observed; the ranking is the new query's.
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
         self.ranking = (0..arms).map(ArmId).collect();
     }
 
