@@ -129,6 +129,37 @@ fn a_bench_writes_a_report_with_the_numbers_behind_it() {
 }
 
 #[test]
+fn all_drafters_at_once_and_scored_drafters_are_measured_as_one_is() {
+    let bench = Bench::new();
+    bench
+        .command()
+        .args(["-md", &drafter("twin")])
+        .args(["--policies", "draft-all,static-ensemble,hedge"])
+        .assert()
+        .success();
+    let summary = json(&bench.output().join("summary.json"));
+    let rows = summary["domains"][0]["rows"].as_array().expect("a list");
+    let row = |method: &str| {
+        let found = rows.iter().find(|row| row["method"] == method);
+        found.unwrap_or_else(|| panic!("{method} has no row: {summary}"))
+    };
+    for method in ["draft-all", "static-ensemble", "hedge"] {
+        let row = row(method);
+        assert_eq!(row["runs"], 1, "{row}");
+        assert!(row["mean_acceptance_length"].as_f64() > Some(1.5), "{row}");
+        assert!(row["mean_bd"].as_f64() > Some(0.3), "{row}");
+        assert_eq!(row["texts"]["unexplained"], 0, "{row}");
+    }
+    assert!(row("draft-all")["reward"].is_null(), "it learns nothing");
+    let scoring = |method: &str| row(method)["parts_per_token"]["counterfactual_ms"].as_f64();
+    assert!(scoring("hedge") > Some(0.0));
+    assert_eq!(scoring("draft-all"), Some(0.0));
+    let rounds = fs::read_to_string(bench.output().join("rounds.csv")).expect("the rounds");
+    let ensemble = |line: &&str| line.contains(",static-ensemble,,1,static-ensemble,");
+    assert_eq!(rounds.lines().filter(ensemble).count(), 1, "{rounds}");
+}
+
+#[test]
 fn an_interrupted_bench_goes_on_where_it_was() {
     let bench = Bench::new();
     bench.command().assert().success();

@@ -119,8 +119,8 @@ fn live(
     (rounds, generation.tokens)
 }
 
-/// Checks that the rounds of the engine are those of the replay, with rewards that differ by at
-/// most `tolerance`.
+/// Checks that the rounds of the engine are those of the replay, with rewards and agreements that
+/// differ by at most `tolerance`.
 fn assert_same(
     header: &Header,
     text: &Text,
@@ -139,6 +139,19 @@ fn assert_same(
     assert_eq!(replayed, played);
     let mut position = 0;
     for (round, choice) in rounds.iter().zip(&replay.choices) {
+        let committed = position..position + round.committed;
+        for (name, score) in &round.counterfactual {
+            let arm = names.iter().position(|known| known == name);
+            let arm = arm.expect("a drafter of the recording");
+            let agreements = (committed.clone()).map(|at| text.at(at)[arm].agreement());
+            let recorded = agreements.sum::<f64>() / round.committed as f64;
+            // Single precision, summed in another order.
+            let tolerance = tolerance.max(1e-6);
+            assert!(
+                (score - recorded).abs() <= tolerance,
+                "{name} at {committed:?}: {score} {recorded}"
+            );
+        }
         if let Some(arm) = choice {
             let attempt = text.at(position)[arm.0];
             assert_eq!(
@@ -194,15 +207,27 @@ fn on_scripted_models_every_policy_replays_as_it_was_played() {
         )
         .expect("valid");
         for policy in policies() {
-            for reward in [Reward::Bd, Reward::Be] {
+            for (reward, counterfactual) in [(Reward::Bd, 0), (Reward::Be, 0), (Reward::Bd, 6)] {
                 let with = PolicyParams {
                     reward,
+                    counterfactual,
                     ..PolicyParams::default()
                 };
                 for seed in [0, 7] {
                     let limits = (n_predict, seed);
                     let (rounds, tokens) = live(&mut session, &prompt, (&policy, &with), limits);
                     assert_eq!(tokens, text.tokens, "{policy}");
+                    let is_scored = |round: &&RoundRecord| !round.counterfactual.is_empty();
+                    let scored = rounds.iter().filter(is_scored).count();
+                    let asked = rounds.iter().filter(|round| round.drafter.is_some());
+                    let expected = match &policy {
+                        PolicySpec::Hedge => asked.count(),
+                        PolicySpec::MetasdUcb | PolicySpec::SwUcb | PolicySpec::DUcb => {
+                            asked.count().min(counterfactual)
+                        }
+                        _ => 0,
+                    };
+                    assert_eq!(scored, expected, "{policy}");
                     let names = header.names();
                     let mut policy = policy.build(&with, &names).expect("valid");
                     let mut rng = bandit::generator(seed);
@@ -296,6 +321,7 @@ fn on_the_real_target_a_replay_makes_the_choices_of_the_engine() {
         "metasd-ucb",
         "sw-ucb",
         "exp3",
+        "hedge",
         "thompson",
         "eps-greedy",
         "round-robin",
@@ -311,9 +337,13 @@ fn on_the_real_target_a_replay_makes_the_choices_of_the_engine() {
             .expect("recorded");
         let query = Query::new(&header, [&text]);
         assert!(query.oracle_rounds() < text.tokens.len() as u64 / 2);
-        for policy in &policies {
+        let alone = policies.iter().map(|policy| (&**policy, 0));
+        for (policy, counterfactual) in alone.chain([("metasd-ucb", 6)]) {
             let policy: PolicySpec = policy.parse().expect("known");
-            let with = PolicyParams::default();
+            let with = PolicyParams {
+                counterfactual,
+                ..PolicyParams::default()
+            };
             let (rounds, tokens) = live(&mut session, &prompt, (&policy, &with), (N_PREDICT, 7));
             assert_eq!(tokens, text.tokens, "{policy}");
             let runs = query.runs(&policy, &with, [7]).expect("playable");
