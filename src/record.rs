@@ -2,10 +2,22 @@
 //!
 //! With greedy decoding the committed text does not depend on who drafts. So it is enough to
 //! decode a text once and to note at each of its positions what a round of every drafter would
-//! have come to there: any policy can then be replayed without a model (`sim::replay`).
+//! have come to there: any policy can then be replayed without a model
+//! ([`Query`](crate::sim::Query)).
 //!
-//! A [`Record`] is what a file holds (see [`RecordWriter`] for its layout): a [`Header`] that says
-//! what was recorded, and a [`Text`] for every prompt.
+//! A [`Record`] is what a file holds: a [`Header`] that says what was recorded, and a [`Text`] for
+//! every prompt. As bytes:
+//!
+//! ```text
+//! file   magic (8 bytes), version (u32), frame of the header as JSON, a frame for every text
+//! frame  length (u32), its complement (u32), payload, first 8 bytes of SHA-256(length, payload)
+//! text   category, prompt tokens, tokens (count and each), then for each position:
+//!        verification µs, and for each drafter: drafted, accepted, BD (f64, if drafted > 0),
+//!        TV (f32), draft µs
+//! ```
+//!
+//! Numbers of fixed width are little-endian; counts, tokens and times are LEB128. The length stands
+//! there twice so that a damaged one is not taken for a file that ends too early.
 
 mod file;
 mod format;

@@ -11,6 +11,7 @@ use metasd::align::{Aligner, Proposal};
 use metasd::audit::DEFAULT_MAX_GAP;
 use metasd::dist::argmax;
 use metasd::llama::{ContextParams, KvCache, Model, Outputs};
+use metasd::scripted::ScriptedTarget;
 use metasd::target::{LlamaTarget, Target};
 use metasd::tree::Tree;
 use metasd::{ErrorKind, TokenId};
@@ -175,4 +176,45 @@ fn a_tree_that_cannot_be_decoded_is_refused_and_the_cache_is_as_it_was() {
     assert!(error.to_string().contains("no node 9"), "{error}");
     narrow.keep_path(1).expect("a node");
     assert_eq!(narrow.len(), text.len() + 2);
+}
+
+#[test]
+fn a_scripted_target_decodes_and_keeps_trees_as_the_real_one_does() {
+    // The favourite is the sum of the text's tokens.
+    let script = |text: &[TokenId]| {
+        let sum: usize = text.iter().map(|token| token.index()).sum();
+        (0..10)
+            .map(|token| f32::from(u8::from(token == sum % 10)))
+            .collect()
+    };
+    let mut target = ScriptedTarget::new(10, 50, Box::new(script)).with_trees(3, 8);
+    let favourite = |target: &ScriptedTarget, row: usize| {
+        let row = target.logits(row).expect("a row");
+        argmax(row).expect("finite logits").0
+    };
+    let tokens = |ids: &[i32]| ids.iter().copied().map(TokenId).collect::<Vec<_>>();
+    target
+        .decode(&tokens(&[1, 2]), Outputs::None)
+        .expect("it fits");
+    let tree = Tree::new(TokenId(3), [tokens(&[1, 1]), tokens(&[1, 5]), tokens(&[2])]);
+    target.decode_tree(&tree).expect("it fits");
+    assert_eq!(target.len(), 3);
+    let favourites: Vec<i32> = (0..5).map(|row| favourite(&target, row)).collect();
+    // The root, 1, 1 1, 1 5 and 2.
+    assert_eq!(favourites, [6, 7, 8, 2, 8]);
+    target.keep_path(3).expect("a node");
+    assert_eq!(target.len(), 5);
+    assert!(target.keep_path(3).is_err(), "the tree is gone");
+    target
+        .decode(&tokens(&[4]), Outputs::Last)
+        .expect("it fits");
+    assert_eq!(favourite(&target, 0), 6);
+    let wide = Tree::new(
+        TokenId(3),
+        [tokens(&[1]), tokens(&[2]), tokens(&[4]), tokens(&[5])],
+    );
+    assert!(target.decode_tree(&wide).is_err(), "four candidates");
+    target.decode_tree(&tree).expect("it fits");
+    target.truncate(6).expect("it can be cut");
+    assert!(target.keep_path(0).is_err(), "the tree is gone");
 }

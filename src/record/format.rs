@@ -1,14 +1,4 @@
-//! A recording as bytes.
-//!
-//! ```text
-//! file   magic (8 bytes), version (u32), frame of the header as JSON, a frame for every text
-//! frame  length (u32), its complement (u32), payload, first 8 bytes of SHA-256(length, payload)
-//! text   category, prompt tokens, tokens (count and each), then for each position:
-//!        verification µs, and for each drafter: drafted, accepted, BD (f64, if drafted >
-//!        0), TV (f32), draft µs
-//! ```
-//! Numbers of fixed width are little-endian; counts, tokens and times are LEB128. The length stands there twice so that a damaged one is not taken for a file that ends
-//! too early.
+//! A recording as bytes; the layout stands at [`super`].
 
 use super::frame::{Reader, push_frame, push_number};
 use super::{Attempt, Header, Record, Text};
