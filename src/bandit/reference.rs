@@ -444,6 +444,11 @@ fn off(_past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
     None
 }
 
+/// The router without a ranking, and what has every arm in every round.
+fn first(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
+    past.available().first().copied()
+}
+
 type Reference = fn(Past<'_>, &mut ChaCha8Rng) -> Option<usize>;
 
 const REFERENCES: &[(&str, Reference)] = &[
@@ -460,6 +465,9 @@ const REFERENCES: &[(&str, Reference)] = &[
     ("random", random),
     ("off", off),
     ("fixed:d0", fixed),
+    ("router", first),
+    ("static-ensemble", first),
+    ("draft-all", first),
 ];
 
 /// Parameters that make every policy both explore and commit within some tens of rounds.
