@@ -573,6 +573,17 @@ min_n = 3
     }
 
     #[test]
+    fn the_routers_file_is_named_relative_to_the_pool_file() {
+        let file = parse("[session]\nrouter = \"routers/r.json\"").expect("no mistake");
+        let router = file.router.expect("a router");
+        assert_eq!(router, Path::new("models/routers/r.json"));
+        assert_eq!(parse("[session]").expect("no mistake").router, None);
+        let text = session_message("beta = 0.1\nrouter = \"\"");
+        assert!(text.contains(":3: session: router is empty"), "{text}");
+        assert!(session_message("router = 3").contains(":2: session: router: "));
+    }
+
+    #[test]
     fn n_gram_bounds_are_checked_together() {
         let text = "[[drafter]]\nname = \"n\"\nkind = \"ngram\"\nmin_n = 6\nmax_n = 8";
         parse(text).expect("6 to 8 is right though 6 is above the default max_n");

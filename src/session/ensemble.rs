@@ -7,7 +7,7 @@ use rand::Rng;
 use crate::align::Proposal;
 use crate::dist::softmax_into;
 use crate::drafter::{Draft, DraftTimes, Drafter, DrafterKind};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{SamplerChain, SamplingParams};
 use crate::types::{ArmId, TokenId};
 
@@ -66,7 +66,11 @@ impl EnsembleMemory {
             return Ok(false);
         };
         match proposal {
-            Proposal::OneHot(token) => self.average[token.index()] += 1.0,
+            Proposal::OneHot(token) => {
+                let index = usize::try_from(token.0).ok();
+                let sum = index.and_then(|index| self.average.get_mut(index));
+                *sum.ok_or_else(|| outside(token))? += 1.0;
+            }
             Proposal::Logits(row) => {
                 softmax_into(row, 1.0, &mut self.probs)?;
                 let both = self.average.iter_mut().zip(&self.probs);
@@ -75,6 +79,13 @@ impl EnsembleMemory {
         }
         Ok(true)
     }
+}
+
+fn outside(token: TokenId) -> Error {
+    Error::new(
+        ErrorKind::VocabularyMismatch,
+        format!("it proposed token {token}, which the target's vocabulary does not have"),
+    )
 }
 
 impl<'a> Ensemble<'a> {
@@ -163,7 +174,6 @@ mod tests {
 
     use super::*;
     use crate::dist::Dist;
-    use crate::error::ErrorKind;
     use crate::scripted::{Script, ScriptedDrafter};
 
     const N_VOCAB: usize = 4;
@@ -256,6 +266,7 @@ mod tests {
             ScriptedDrafter::new(always([1.0, 0.0, 0.0, 0.0])).failing_after(1),
             ScriptedDrafter::new(always([0.0, 1.0, 0.0, 0.0])),
             ScriptedDrafter::new(Box::new(|_| vec![f32::NAN; N_VOCAB])),
+            ScriptedDrafter::one_hot(Box::new(|_| vec![0.0, 0.0, 0.0, 0.0, 1.0])),
         ];
         let (drafted, failures) = draft(&mut drafters, 2, 1.0);
         assert_close(&drafted.dists()[0], [0.5, 0.5, 0.0, 0.0]);
@@ -264,7 +275,11 @@ mod tests {
             .iter()
             .map(|(arm, error)| (arm.0, error.kind()))
             .collect();
-        let expected = [(2, ErrorKind::InvalidDistribution), (0, ErrorKind::Backend)];
+        let expected = [
+            (2, ErrorKind::InvalidDistribution),
+            (3, ErrorKind::VocabularyMismatch),
+            (0, ErrorKind::Backend),
+        ];
         assert_eq!(failed, expected);
     }
 
