@@ -280,9 +280,9 @@ mod tests {
         let mut ledger = ledger(std::slice::from_ref(&round));
         let before = [0, 1].map(|arm| ledger.mean(ArmId(arm)).unwrap());
         ledger.carry(3, 0.3);
-        for (arm, mean) in before.into_iter().enumerate().map(|(i, m)| (ArmId(i), m)) {
-            assert!((ledger.mean(arm).unwrap() - mean).abs() < 1e-12);
-            assert!((ledger.weight(arm) - 0.3).abs() < 1e-12);
+        for (arm, before) in before.into_iter().enumerate() {
+            assert!((ledger.mean(ArmId(arm)).unwrap() - before).abs() < 1e-12);
+            assert!((ledger.weight(ArmId(arm)) - 0.3).abs() < 1e-12);
         }
         ledger.carry(3, 1.0 / 0.3);
         let mut ledger = self::ledger(std::slice::from_ref(&round));

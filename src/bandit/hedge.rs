@@ -42,6 +42,11 @@ pub struct Hedge {
     agreements: Vec<Agreement>,
     /// The probabilities of the next draw; 0 for an arm that is not available.
     probabilities: Vec<f64>,
+    /// The last solution of [`steepness`], near which the next one lies; infinite before there is
+    /// one.
+    steepness: f64,
+    /// Memory for it.
+    exps: Vec<f64>,
 }
 
 /// What was seen of an arm since the last reset.
@@ -65,6 +70,8 @@ impl Hedge {
             regrets: vec![0.0; arms],
             agreements: vec![Agreement::default(); arms],
             probabilities: Vec::new(),
+            steepness: f64::INFINITY,
+            exps: Vec::new(),
         };
         policy.weigh();
         policy
@@ -96,10 +103,11 @@ impl Hedge {
             available().for_each(|arm| self.probabilities[arm] = 1.0 / count);
             return;
         }
-        let steepness = steepness(&self.probabilities, count);
+        self.steepness = steepness(&self.probabilities, count, self.steepness, &mut self.exps);
         let mut sum = 0.0;
-        for p in self.probabilities.iter_mut().filter(|p| **p > 0.0) {
-            *p *= (steepness * (*p * *p - 1.0)).exp();
+        let positive = self.probabilities.iter_mut().filter(|p| **p > 0.0);
+        for (p, exp) in positive.zip(&self.exps) {
+            *p *= exp;
             sum += *p;
         }
         self.probabilities.iter_mut().for_each(|p| *p /= sum);
@@ -128,28 +136,33 @@ impl Hedge {
 }
 
 /// `u = r² / 2c`, where `r` is the largest regret, from the regrets `x` as parts of the largest:
-/// `mean exp(u·x²) = e` over `count` arms, those that `x` leaves out having 0.
-fn steepness(x: &[f64], count: f64) -> f64 {
+/// `mean exp(u·x²) = e` over `count` arms, those that `x` leaves out having 0. The search begins at
+/// `start`, and `exps` is left with `exp(u·(x² − 1))` of every positive `x`.
+fn steepness(x: &[f64], count: f64, start: f64, exps: &mut Vec<f64>) -> f64 {
     let squares = || x.iter().filter(|x| **x > 0.0).map(|x| x * x);
     let zeros = count - squares().count() as f64;
     // The logarithm of the mean is convex in u and at this u not below 1, so that Newton's steps
-    // come down to the solution from above.
-    let mut u = 1.0 + count.ln();
+    // come down to the solution from above, if need be after one from below past it.
+    let most = 1.0 + count.ln();
+    let mut u = start.min(most);
     for _ in 0..50 {
         // Both relative to exp(u), which is the largest.
         let mut sum = zeros * (-u).exp();
         let mut slope = 0.0;
+        exps.clear();
         for square in squares() {
             let exp = (u * (square - 1.0)).exp();
             sum += exp;
             slope += square * exp;
+            exps.push(exp);
         }
         let excess = u + (sum / count).ln() - 1.0;
         let step = excess * sum / slope;
-        u -= step;
-        if step <= 1e-12 * u {
+        // The exponentials are those of this u, which is near enough.
+        if step.abs() <= 1e-11 * u {
             break;
         }
+        u = (u - step).min(most);
     }
     u
 }
@@ -172,6 +185,7 @@ impl Policy for Hedge {
             agreement.positions *= discount;
             agreement.sum *= discount;
         }
+        self.steepness = f64::INFINITY;
         self.weigh();
     }
 
@@ -361,7 +375,12 @@ mod tests {
             ((1..=256).map(|i| f64::from(i) / 256.0).collect(), 256.0),
             (vec![1.0], 1e9),
         ] {
-            let u = steepness(&x, count);
+            let mut exps = Vec::new();
+            let u = steepness(&x, count, f64::INFINITY, &mut exps);
+            for start in [1e-3, 1.0, 1.5, u] {
+                let again = steepness(&x, count, start, &mut exps);
+                assert!((again - u).abs() < 1e-9 * u, "{x:?} {start}");
+            }
             let zeros = count - x.iter().filter(|x| **x > 0.0).count() as f64;
             let sum: f64 = x
                 .iter()
