@@ -92,10 +92,14 @@ pub fn drawing(labels: &Labels<'_>, axes: Axes, curves: &[Curve]) -> Result<Stri
     };
 
     let mut text = String::new();
+    // Growing curves leave the upper left free, shares that settle begin there.
     let drawn = if axes.log_x {
-        draw(&mut text, labels, curves, x_range.log_scale(), y_range)
+        let legend = SeriesLabelPosition::UpperLeft;
+        let x_range = x_range.log_scale();
+        draw(&mut text, labels, curves, (x_range, y_range), legend)
     } else {
-        draw(&mut text, labels, curves, x_range, y_range)
+        let legend = SeriesLabelPosition::UpperRight;
+        draw(&mut text, labels, curves, (x_range, y_range), legend)
     };
     drawn.map_err(cannot_draw)?;
     Ok(text)
@@ -111,8 +115,8 @@ fn draw<X>(
     text: &mut String,
     labels: &Labels<'_>,
     curves: &[Curve],
-    x_range: X,
-    y_range: Range<f64>,
+    (x_range, y_range): (X, Range<f64>),
+    legend: SeriesLabelPosition,
 ) -> Drawn
 where
     X: AsRangedCoord<Value = f64>,
@@ -145,7 +149,7 @@ where
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(legend)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK.mix(0.3))
         .draw()?;

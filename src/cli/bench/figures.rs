@@ -232,7 +232,11 @@ impl<'a> Material<'a> {
             return Ok(None);
         }
         let title = "Share of the domain's best drafter so far";
-        shares(title, "convergence".to_owned(), &drawn).map(Some)
+        let figure = shares(title, "convergence".to_owned(), &drawn)?;
+        Ok(Some(Figure {
+            caption: format!("{title}: of the one that alone commits the most tokens a round"),
+            ..figure
+        }))
     }
 
     /// Simulated regret on arms that agree with the target as often as the drafters did in the
