@@ -50,13 +50,13 @@ MAKEFLAGS += --no-builtin-rules
 # A recipe that failed half-way must not leave a file that looks made.
 .DELETE_ON_ERROR:
 
-.PHONY: help setup models build demo test check fmt-check lint doc bench vendor clean distclean FORCE
+.PHONY: help setup models build demo test check fmt-check lint doc bench bench-quick vendor clean distclean FORCE
 .DEFAULT_GOAL := help
 
 help: ## list the jobs
 	@echo 'usage: make JOB [FEATURES=cuda|metal|vulkan|dynamic-backends] [PROMPT="..."]'
 	@echo
-	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install what is missing to build (compiler, cmake, libclang, pip)
 	@vendor/setup.sh
@@ -87,7 +87,7 @@ $(TARGET): FORCE | setup
 
 # With -j the compiler would go on for minutes after a failed download and bury its message; a job that needs the
 # model fetches it first.
-ifneq ($(filter models demo test bench,$(MAKECMDGOALS)),)
+ifneq ($(filter models demo test bench bench-quick,$(MAKECMDGOALS)),)
 $(BIN): | $(TARGET)
 endif
 
@@ -185,6 +185,9 @@ doc: | lint
 
 bench: models build ## run the benchmarks (leave the machine alone meanwhile)
 	@$(call cargo,bench)
+
+bench-quick: models build ## compare drafters and policies on a few prompts, with a report in report/ (leave the machine alone meanwhile)
+	@$(BIN) bench --pool ggml-models/pool.toml --quick --output report
 
 # config.toml is moved into place as the last step: its being there is what makes the build use vendor/crates. Cargo
 # takes the folder in it as relative to vendor/, the parent of the one that holds the file.

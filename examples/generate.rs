@@ -30,6 +30,7 @@ fn main() -> Result<()> {
             n_ctx: N_CTX,
             n_batch: N_BATCH,
             max_outputs: params.n_max + 1,
+            sequences: 1,
             threads: THREADS,
         },
     )?;

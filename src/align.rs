@@ -35,6 +35,9 @@ pub struct Aligner {
     inverse_temperature: f32,
     target: Row,
     drafter: Row,
+    /// The target's rows of [`Self::hold`]; those past `held` are memory of earlier ones.
+    rows: Vec<Row>,
+    held: usize,
 }
 
 impl Aligner {
@@ -48,6 +51,8 @@ impl Aligner {
                 .map_err(|error| error.context("reward temperature"))?,
             target: Row::default(),
             drafter: Row::default(),
+            rows: Vec::new(),
+            held: 0,
         })
     }
 
@@ -64,11 +69,7 @@ impl Aligner {
         match drafter {
             Proposal::Logits(drafter) => {
                 if drafter.len() != target.len() {
-                    return Err(mismatch(format!(
-                        "the drafter has {} logits, the target has {}",
-                        drafter.len(),
-                        target.len()
-                    )));
+                    return Err(lengths_differ(drafter.len(), target.len()));
                 }
                 (self.target.fill(target, self.inverse_temperature)).map_err(of_target)?;
                 (self.drafter.fill(drafter, self.inverse_temperature))
@@ -78,10 +79,7 @@ impl Aligner {
             Proposal::OneHot(token) => {
                 let index = usize::try_from(token.0).ok();
                 let Some(&logit) = index.and_then(|index| target.get(index)) else {
-                    return Err(mismatch(format!(
-                        "the drafter proposed token {token}, the target's vocabulary has {}",
-                        target.len()
-                    )));
+                    return Err(no_such_token(token, target.len()));
                 };
                 let p = self
                     .target
@@ -135,6 +133,75 @@ impl Aligner {
     }
 }
 
+/// Drafters beside each other on the same positions.
+impl Aligner {
+    /// Takes the target's raw logits at the positions that [`Self::agreement`] compares drafters
+    /// over, in place of those before: their softmax is then computed once for all drafters.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidDistribution`] as of [`Self::tv`].
+    pub fn hold<'a>(&mut self, rows: impl IntoIterator<Item = &'a [f32]>) -> Result<()> {
+        self.held = 0;
+        for logits in rows {
+            if self.held == self.rows.len() {
+                self.rows.push(Row::default());
+            }
+            let position = self.held;
+            (self.rows[position].fill(logits, self.inverse_temperature)).map_err(|error| {
+                error.context(format_args!("position {position}: the target's logits"))
+            })?;
+            self.held += 1;
+        }
+        Ok(())
+    }
+
+    /// The mean of `1 − tv` between the target and a drafter over the held positions, in
+    /// `[0, 1]`. `beliefs` has what the drafter believes at each of them, in order; `None` where
+    /// it proposes nothing, which counts as 0.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] when no position is held or `beliefs` are not as many; those
+    /// of [`Self::tv`].
+    pub fn agreement<'a>(
+        &mut self,
+        beliefs: impl IntoIterator<Item = Option<Proposal<'a>>>,
+    ) -> Result<f64> {
+        let mut sum = 0.0;
+        let mut count = 0;
+        for belief in beliefs {
+            if let Some(belief) = belief
+                && let Some(target) = self.rows[..self.held].get(count)
+            {
+                let tv = match belief {
+                    Proposal::Logits(logits) if logits.len() == target.exps.len() => {
+                        (self.drafter.fill(logits, self.inverse_temperature)).map_err(|error| {
+                            error.context(format_args!("position {count}: the drafter's logits"))
+                        })?;
+                        target.total_variation(&self.drafter)
+                    }
+                    Proposal::Logits(logits) => {
+                        return Err(lengths_differ(logits.len(), target.exps.len()));
+                    }
+                    Proposal::OneHot(token) => {
+                        let p = target.prob_of(token);
+                        let p = p.ok_or_else(|| no_such_token(token, target.exps.len()))?;
+                        dist::half_distance(2.0 * (1.0 - p))
+                    }
+                };
+                sum += 1.0 - f64::from(tv);
+            }
+            count += 1;
+        }
+        if count == 0 || count != self.held {
+            return Err(Error::invalid(format!(
+                "beliefs at {count} positions cannot be compared with the target's at {}",
+                self.held
+            )));
+        }
+        Ok(sum / count as f64)
+    }
+}
+
 /// The softmax of one row: token `i` has the probability `exps[i] · scales[i / BLOCK]`.
 #[derive(Default, Debug)]
 struct Row {
@@ -167,6 +234,13 @@ impl Row {
         Ok(f64::from(dist::exp((logit - max) * inverse_temperature)) / sum)
     }
 
+    /// The probability of `token` in a filled row; `None` when it has no such token.
+    fn prob_of(&self, token: TokenId) -> Option<f64> {
+        let index = usize::try_from(token.0).ok()?;
+        let scale = *self.scales.get().get(index / BLOCK)?;
+        Some(f64::from(self.exps.get(index)? * scale))
+    }
+
     fn total_variation(&self, other: &Self) -> f32 {
         let blocks = self.exps.chunks(BLOCK).zip(self.scales.get());
         let others = other.exps.chunks(BLOCK).zip(other.scales.get());
@@ -178,6 +252,18 @@ impl Row {
             .sum();
         dist::half_distance(distance)
     }
+}
+
+fn lengths_differ(drafter: usize, target: usize) -> Error {
+    mismatch(format!(
+        "the drafter has {drafter} logits, the target has {target}"
+    ))
+}
+
+fn no_such_token(token: TokenId, vocabulary: usize) -> Error {
+    mismatch(format!(
+        "the drafter proposed token {token}, the target's vocabulary has {vocabulary}"
+    ))
 }
 
 fn mismatch(message: String) -> Error {
@@ -298,6 +384,58 @@ mod tests {
             let error = aligner.tv(&[0.0; 2], drafter).expect_err("mismatch");
             assert_eq!(error.kind(), ErrorKind::VocabularyMismatch);
         }
+    }
+
+    #[test]
+    fn agreement_on_held_positions_is_the_mean_of_one_minus_total_variation() {
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        let n = 5000;
+        let mut row = || -> Vec<f32> { (0..n).map(|_| rng.random_range(-9.0..9.0)).collect() };
+        let (target, drafter) = ([row(), row(), row()], row());
+        let mut aligner = Aligner::new(0.7).expect("valid");
+        // More rows first, whose memory is used again.
+        let rows = target.iter().chain([&drafter]).map(Vec::as_slice);
+        aligner.hold(rows).expect("valid");
+        aligner
+            .hold(target.iter().map(Vec::as_slice))
+            .expect("valid");
+        let beliefs = [
+            Some(Proposal::Logits(&drafter)),
+            None,
+            Some(Proposal::OneHot(TokenId(4321))),
+        ];
+        let agreement = aligner.agreement(beliefs).expect("valid");
+        let mut tv = |position: usize, belief| {
+            let tv = aligner.tv(&target[position], belief).expect("valid");
+            1.0 - f64::from(tv)
+        };
+        let expected = tv(0, Proposal::Logits(&drafter)) + tv(2, Proposal::OneHot(TokenId(4321)));
+        assert!((agreement - expected / 3.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn agreement_refuses_what_does_not_fit_the_held_positions() {
+        let mut aligner = Aligner::new(1.0).expect("valid");
+        let kind = |result: Result<f64>| result.expect_err("it does not fit").kind();
+        assert_eq!(kind(aligner.agreement([])), ErrorKind::InvalidArgument);
+        aligner.hold([&[0.0_f32, 1.0][..]]).expect("valid");
+        for beliefs in [vec![], vec![None, None]] {
+            assert_eq!(kind(aligner.agreement(beliefs)), ErrorKind::InvalidArgument);
+        }
+        for belief in [
+            Proposal::Logits(&[0.0; 3]),
+            Proposal::OneHot(TokenId(2)),
+            Proposal::OneHot(TokenId(-1)),
+        ] {
+            let refused = aligner.agreement([Some(belief)]);
+            assert_eq!(kind(refused), ErrorKind::VocabularyMismatch);
+        }
+        let refused = aligner.agreement([Some(Proposal::Logits(&[0.0, f32::NAN]))]);
+        assert_eq!(kind(refused), ErrorKind::InvalidDistribution);
+        let rows = [&[0.0][..], &[f32::NAN][..]];
+        let error = aligner.hold(rows).expect_err("no distribution");
+        let expected = "position 1: the target's logits: logit 0 of 1 is NaN";
+        assert_eq!(error.to_string(), expected);
     }
 
     #[test]

@@ -135,32 +135,45 @@ pub fn compare(
 ) -> Result<Outcome> {
     session.set_policy(policy.0, policy.1)?;
     let generation = generate(session, prompt, max_tokens, cancel)?;
-    let verdict = match first_difference(reference, &generation.tokens) {
-        None => Verdict::Identical,
-        Some(position) => {
-            let mut text = prompt.to_vec();
-            text.extend_from_slice(&reference[..position]);
-            let logits = session.logits_after(&text)?;
-            let expected = reference.get(position).copied();
-            let found = generation.tokens.get(position).copied();
-            let difference = Difference {
-                position,
-                expected,
-                found,
-                gap: gap(&logits, expected, found)?,
-            };
-            if difference.gap < max_gap {
-                Verdict::Explained(difference)
-            } else {
-                Verdict::Unexplained(difference)
-            }
-        }
-    };
+    let verdict = judge(session, prompt, reference, &generation.tokens, max_gap)?;
     Ok(Outcome {
         verdict,
         tokens: generation.tokens.len(),
         tokens_per_second: generation.timings.predicted_per_second,
         mean_acceptance_length: generation.mean_acceptance_length(),
+    })
+}
+
+/// How `found`, a greedy text after `prompt`, relates to `reference`, which plain decoding gave. A
+/// difference is explained below `max_gap`.
+///
+/// # Errors
+/// When the target fails where the texts part.
+pub fn judge(
+    session: &mut Session,
+    prompt: &[TokenId],
+    reference: &[TokenId],
+    found: &[TokenId],
+    max_gap: f32,
+) -> Result<Verdict> {
+    let Some(position) = first_difference(reference, found) else {
+        return Ok(Verdict::Identical);
+    };
+    let mut text = prompt.to_vec();
+    text.extend_from_slice(&reference[..position]);
+    let logits = session.logits_after(&text)?;
+    let expected = reference.get(position).copied();
+    let found = found.get(position).copied();
+    let difference = Difference {
+        position,
+        expected,
+        found,
+        gap: gap(&logits, expected, found)?,
+    };
+    Ok(if difference.gap < max_gap {
+        Verdict::Explained(difference)
+    } else {
+        Verdict::Unexplained(difference)
     })
 }
 

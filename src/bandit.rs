@@ -9,7 +9,8 @@
 
 use std::fmt;
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 use crate::error::Result;
 use crate::types::ArmId;
@@ -17,13 +18,19 @@ use crate::types::ArmId;
 mod arms;
 pub mod cyclic;
 pub mod discounted;
+mod evidence;
 pub mod exp3;
 pub mod explore_commit;
 mod feedback;
 pub mod fixed;
 pub mod greedy;
 pub mod halving;
+pub mod hedge;
+pub mod joint;
 pub mod off;
+#[cfg(test)]
+mod reference;
+pub mod routed;
 pub mod sliding_window;
 mod spec;
 mod spelling;
@@ -35,6 +42,27 @@ pub mod uniform;
 pub use feedback::{Feedback, Reward};
 pub use spec::{PolicyParams, PolicySpec};
 pub use state::{ArmState, PolicyState};
+
+/// Tokens that a round is expected to commit where nothing better is known: what small drafters
+/// come to.
+const TOKENS_PER_ROUND: usize = 2;
+
+/// The random stream of a policy's choices. A sampler of the same seed has stream 0, so that
+/// neither moves the other's draws.
+const STREAM: u64 = 1;
+
+/// Rounds that a query of at most `tokens` tokens is expected to take, for
+/// [`Policy::expect_rounds`].
+pub fn expected_rounds(tokens: Option<usize>) -> Option<usize> {
+    tokens.map(|tokens| tokens.div_ceil(TOKENS_PER_ROUND))
+}
+
+/// The generator that a policy chooses with in a query of seed `seed`.
+pub fn generator(seed: u64) -> ChaCha8Rng {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(STREAM);
+    generator
+}
 
 /// A rule that picks the arm of each round.
 ///
@@ -50,6 +78,17 @@ pub trait Policy: Send + fmt::Debug {
     /// built. Retired arms stay retired; only building the policy anew brings them back.
     fn reset(&mut self, arms: usize);
 
+    /// Starts a new query on `arms` arms as [`reset`](Policy::reset) does, but keeps what was
+    /// learnt, every past round counting `discount` (0 to 1) times what it did. A policy that
+    /// has nothing to keep is reset.
+    fn carry(&mut self, arms: usize, _discount: f64) {
+        self.reset(arms);
+    }
+
+    /// Tells how many rounds the next query is expected to take, `None` when nothing is known of
+    /// it; to be called before [`reset`](Policy::reset) or [`carry`](Policy::carry).
+    fn expect_rounds(&mut self, _rounds: Option<usize>) {}
+
     /// The arm for the next round. `None` when the policy does not speculate or has no arm
     /// left: the target then decodes alone.
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId>;
@@ -58,17 +97,30 @@ pub trait Policy: Send + fmt::Debug {
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::ErrorKind::InvalidArgument) if the arm is not one
-    /// of those given to [`reset`](Policy::reset) or if its reward is refused by
-    /// [`Feedback::reward`]; the statistics are then unchanged.
+    /// of those given to [`reset`](Policy::reset), if its reward is refused by
+    /// [`Feedback::reward`], or, in a round for which the policy
+    /// [wanted it](Policy::wants_counterfactual), if a counterfactual entry is of no such arm or
+    /// outside [0, 1]; the statistics are then unchanged.
     fn observe(&mut self, feedback: &Feedback) -> Result<()>;
 
     /// Takes an arm out for the rest of the policy's life: its drafter has left the pool.
     fn retire(&mut self, arm: ArmId);
 
-    /// Whether [`Feedback::counterfactual`] should be filled, which costs time.
+    /// Whether the coming round's [`Feedback::counterfactual`] should be filled, which costs
+    /// time.
     fn wants_counterfactual(&self) -> bool {
         false
     }
+
+    /// Whether [`rank`](Policy::rank) should be called for each query.
+    fn wants_ranking(&self) -> bool {
+        false
+    }
+
+    /// Tells, after a [`reset`](Policy::reset) and before the first selection, which arms suit the
+    /// query, the best one first; arms of which nothing is known are left out. Each is one of
+    /// those given to [`reset`](Policy::reset).
+    fn rank(&mut self, _ranking: &[ArmId]) {}
 
     /// What the policy believes at this moment.
     fn state(&self) -> PolicyState;
@@ -123,7 +175,7 @@ fn rng(seed: u64) -> rand_chacha::ChaCha8Rng {
 
 /// Every known policy, with a drafter's name in the place of `NAME`.
 #[cfg(test)]
-fn every_spec() -> impl Iterator<Item = String> {
+pub(crate) fn every_spec() -> impl Iterator<Item = String> {
     PolicySpec::KNOWN
         .iter()
         .map(|name| name.replace("NAME", "d0"))
@@ -253,6 +305,132 @@ mod tests {
                 "{spec}"
             );
             assert_eq!(used.state(), new.state(), "{spec}");
+        }
+    }
+
+    /// Rounds that score every arm, with random rewards.
+    fn scored_rounds(policy: &mut dyn Policy, arms: usize, rounds: usize) {
+        let mut rng = rng(4);
+        for _ in 0..rounds {
+            let Some(arm) = policy.select(&mut rng) else {
+                return;
+            };
+            let scores = (0..arms).map(|arm| (ArmId(arm), rng.random())).collect();
+            let feedback = Feedback {
+                counterfactual: scores,
+                ..feedback(arm.0, rng.random())
+            };
+            policy.observe(&feedback).unwrap();
+        }
+    }
+
+    fn scoring(spec: &str, arms: usize) -> Box<dyn Policy> {
+        let params = PolicyParams {
+            counterfactual: 10,
+            ..PolicyParams::default()
+        };
+        let names: Vec<String> = (0..arms).map(|i| format!("d{i}")).collect();
+        let spec: PolicySpec = spec.parse().unwrap();
+        spec.build(&params, &names).unwrap()
+    }
+
+    #[test]
+    fn what_is_carried_over_whole_leaves_the_means_and_begins_a_new_count() {
+        for spec in every_spec() {
+            let mut policy = scoring(&spec, 3);
+            scored_rounds(&mut *policy, 3, 30);
+            let before = policy.state();
+            policy.carry(3, 1.0);
+            let after = policy.state();
+            assert_eq!(after.t, 0, "{spec}");
+            for (before, after) in before.arms.iter().zip(&after.arms) {
+                assert_eq!((after.mean, after.weight), (before.mean, before.weight));
+                assert_eq!(after.pulls, 0, "{spec}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_carried_over_counts_as_much_as_the_discount_leaves() {
+        for spec in every_spec() {
+            let mut policy = scoring(&spec, 3);
+            scored_rounds(&mut *policy, 3, 30);
+            let before = policy.state();
+            policy.carry(3, 0.25);
+            for (before, after) in before.arms.iter().zip(&policy.state().arms) {
+                assert!((after.weight - before.weight / 4.0).abs() < 1e-9, "{spec}");
+                let unchanged = after.mean.zip(before.mean);
+                assert!(
+                    unchanged.is_none_or(|(a, b)| (a - b).abs() < 1e-9),
+                    "{spec}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn carrying_nothing_is_a_reset_but_for_whose_turn_it_is() {
+        for spec in every_spec().filter(|spec| spec != "round-robin") {
+            let (mut carried, mut reset) = (scoring(&spec, 3), scoring(&spec, 3));
+            scored_rounds(&mut *carried, 3, 30);
+            scored_rounds(&mut *reset, 3, 30);
+            carried.carry(4, 0.0);
+            reset.reset(4);
+            assert_eq!(carried.state(), reset.state(), "{spec}");
+            assert_eq!(
+                selections(&mut *carried, 2, 30),
+                selections(&mut *reset, 2, 30),
+                "{spec}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_counterfactual_entry_that_cannot_be_is_refused_where_it_counts() {
+        for spec in ["metasd-ucb", "sw-ucb", "d-ucb", "hedge"] {
+            let mut policy = scoring(spec, 3);
+            assert!(policy.wants_counterfactual(), "{spec}");
+            policy.observe(&feedback(1, 0.5)).unwrap();
+            policy.retire(ArmId(2));
+            let before = policy.state();
+            let mut observe = |arm: usize, agreement: f64| {
+                policy.observe(&Feedback {
+                    counterfactual: vec![(ArmId(1), 0.5), (ArmId(arm), agreement)],
+                    ..feedback(1, 0.5)
+                })
+            };
+            for agreement in [f64::NAN, -0.5, 1.5] {
+                let message = message(observe(0, agreement));
+                assert!(message.contains("agreement of arm 0 is"), "{message}");
+            }
+            assert!(message(observe(3, 0.5)).contains("arm 3"), "{spec}");
+            // That of an arm that has left is not looked at.
+            observe(2, f64::NAN).unwrap();
+            assert_eq!(policy.state().t, before.t + 1, "{spec}");
+            assert_eq!(policy.state().arms[2], before.arms[2], "{spec}");
+        }
+    }
+
+    #[test]
+    fn only_what_can_choose_asks_for_counterfactual_feedback() {
+        for spec in every_spec() {
+            let wants = |params: &PolicyParams, arms: usize| {
+                let names: Vec<String> = (0..arms).map(|i| format!("d{i}")).collect();
+                let spec: PolicySpec = spec.parse().unwrap();
+                spec.build(params, &names).unwrap().wants_counterfactual()
+            };
+            let scored = PolicyParams {
+                counterfactual: 1,
+                ..PolicyParams::default()
+            };
+            let learns = ["metasd-ucb", "sw-ucb", "d-ucb"].contains(&spec.as_str());
+            assert_eq!(
+                wants(&PolicyParams::default(), 3),
+                spec == "hedge",
+                "{spec}"
+            );
+            assert_eq!(wants(&scored, 3), learns || spec == "hedge", "{spec}");
+            assert!(!wants(&scored, 1), "{spec}");
         }
     }
 

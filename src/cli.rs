@@ -4,8 +4,10 @@
 mod args;
 mod argv;
 mod audit;
+mod bench;
 mod chat;
 mod conversation;
+mod digest;
 mod engine;
 mod interrupt;
 mod matrix;
@@ -17,7 +19,10 @@ mod pool;
 mod progress;
 mod prompt;
 mod quantize;
+mod record;
+mod replay;
 mod report;
+mod router;
 mod run;
 mod sampling;
 mod selection;
@@ -33,7 +38,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 use metasd::{Error, ErrorKind};
 
-use args::{Cli, Command, PoolCommand};
+use args::{Cli, Command, PoolCommand, RouterCommand};
 
 /// What a shell reports of a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -73,8 +78,12 @@ pub fn main() -> ExitCode {
         Command::Chat(arguments) => chat::run(&arguments, &environment),
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
+        Command::Record(arguments) => record::run(&arguments, &environment),
+        Command::Router(RouterCommand::Fit(arguments)) => router::fit(&arguments, &environment),
+        Command::Router(RouterCommand::Eval(arguments)) => router::eval(&arguments, &environment),
         Command::Quantize(arguments) => quantize::run(&arguments),
         Command::Audit(arguments) => audit::run(&arguments, &environment),
+        Command::Bench(arguments) => bench::run(&arguments, &environment),
         Command::Simulate(arguments) => simulate::run(&arguments),
     };
     outcome.unwrap_or_else(|error| {

@@ -11,6 +11,8 @@
 //! beta = 0.07                              # and what else `PolicyParams` has
 //! spec_draft_n_max = 5
 //! reward_temperature = 1.0
+//! carry = 0.5
+//! router = "router.json"                   # what `policy = "router"` asks
 //!
 //! [[drafter]]
 //! name = "code"
@@ -40,7 +42,7 @@ use crate::bandit::{PolicyParams, PolicySpec};
 use crate::drafter::{DrafterKind, NgramParams};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pool::{DrafterSource, DrafterSpec};
-use crate::session::SessionParams;
+use crate::session::{SessionParams, check_carry};
 use section::{Parameters, Section, Source};
 
 /// No pool file is larger; a device may have no end.
@@ -49,7 +51,13 @@ const MAX_BYTES: u64 = 1 << 20;
 /// Keys of a drafter's own, besides those of its kind's parameters.
 const DRAFTER_KEYS: &[&str] = &["name", "kind"];
 const MODEL_KEYS: &[&str] = &["model", "ctx_size", "threads", "gpu_layers"];
-const SESSION_KEYS: &[&str] = &["policy", "spec_draft_n_max", "reward_temperature"];
+const SESSION_KEYS: &[&str] = &[
+    "policy",
+    "spec_draft_n_max",
+    "reward_temperature",
+    "carry",
+    "router",
+];
 const TARGET_KEYS: &[&str] = &["model", "system_prompt"];
 
 /// What a pool file says.
@@ -61,6 +69,8 @@ pub struct PoolFile {
     pub session: SessionParams,
     /// The drafters, in the order of the file.
     pub drafters: Vec<DrafterSpec>,
+    /// The file of the router, if the file names one.
+    pub router: Option<PathBuf>,
     source: Source,
     /// Where each drafter's model is named, 0 for one without.
     model_lines: Vec<usize>,
@@ -137,6 +147,7 @@ impl PoolFile {
             target: None,
             session: SessionParams::default(),
             drafters: Vec::new(),
+            router: None,
             source: source.clone(),
             model_lines: Vec::new(),
             target_line: 0,
@@ -223,6 +234,16 @@ impl PoolFile {
                 .map_err(|error| section.error(line, format!("reward_temperature: {error}")))?;
             self.session.reward_temperature = temperature;
         }
+        if let Some((discount, line)) = section.take("carry")? {
+            self.session.carry = Some(discount);
+            check_carry(self.session.carry).map_err(|error| section.error(line, error))?;
+        }
+        self.router = match section.take::<PathBuf>("router")? {
+            Some((path, line)) => {
+                Some(self.beside(&path, ("router", "a router file"), line, &section)?)
+            }
+            None => None,
+        };
         self.session.policy_params = policy.read(&mut section, PolicyParams::validate)?;
         if let Some((name, line)) = section.take::<String>("policy")? {
             let names: Vec<String> = self.drafters.iter().map(|d| d.name.clone()).collect();
@@ -293,11 +314,24 @@ impl PoolFile {
 
     fn read_path(&self, section: &mut Section<'_>) -> Result<(PathBuf, usize)> {
         let (path, line) = section.require::<PathBuf>("model", "the path of a GGUF file")?;
+        let path = self.beside(&path, ("model", "a GGUF file"), line, section)?;
+        Ok((path, line))
+    }
+
+    /// `path`, the value of `key`, relative to this file.
+    fn beside(
+        &self,
+        path: &Path,
+        (key, what): (&str, &str),
+        line: usize,
+        section: &Section<'_>,
+    ) -> Result<PathBuf> {
         if path.as_os_str().is_empty() {
-            return Err(section.error(line, "model is empty; it must be the path of a GGUF file"));
+            let message = format!("{key} is empty; it must be the path of {what}");
+            return Err(section.error(line, message));
         }
         let folder = self.source.path().parent().unwrap_or(Path::new(""));
-        Ok((folder.join(path), line))
+        Ok(folder.join(path))
     }
 }
 
@@ -513,23 +547,40 @@ min_n = 3
     #[test]
     fn every_parameter_of_the_policies_is_a_key_of_the_session() {
         let text = "[session]\npolicy = \"sw-ucb\"\nwindow = 20\ndiscount = 0.9\n\
-                    exploration = 0.3\nhorizon = 40\nexplore_rounds = 2\nepsilon = 0.2\n";
+                    exploration = 0.3\nhorizon = 40\nexplore_rounds = 2\nepsilon = 0.2\n\
+                    retention = 0.9\ncounterfactual = 3\ncarry = 0.25\n";
         let session = parse(text).expect("no mistake").session;
         let expected = PolicyParams {
             window: 20,
             discount: 0.9,
             exploration: 0.3,
-            horizon: 40,
+            horizon: Some(40),
             explore_rounds: 2,
             epsilon: 0.2,
+            retention: 0.9,
+            counterfactual: 3,
             ..PolicyParams::default()
         };
         assert_eq!(session.policy, PolicySpec::SwUcb);
         assert_eq!(session.policy_params, expected);
+        assert_eq!(session.carry, Some(0.25));
+        let text = session_message("carry = 1.5");
+        assert!(text.contains(":2: session: carry is 1.5"), "{text}");
         let text = session_message("window = 3\nexplore_rounds = 0");
         assert!(text.contains(":3: session: explore_rounds is 0"), "{text}");
         let text = session_message("window = 3\nepsilon = 2");
         assert!(text.contains(":3: session: epsilon is 2"), "{text}");
+    }
+
+    #[test]
+    fn the_routers_file_is_named_relative_to_the_pool_file() {
+        let file = parse("[session]\nrouter = \"routers/r.json\"").expect("no mistake");
+        let router = file.router.expect("a router");
+        assert_eq!(router, Path::new("models/routers/r.json"));
+        assert_eq!(parse("[session]").expect("no mistake").router, None);
+        let text = session_message("beta = 0.1\nrouter = \"\"");
+        assert!(text.contains(":3: session: router is empty"), "{text}");
+        assert!(session_message("router = 3").contains(":2: session: router: "));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Drafters: whatever proposes tokens with a distribution.
 
+mod beliefs;
 mod model;
 mod ngram;
 
 use std::fmt;
 use std::time::Duration;
 
+pub use beliefs::Beliefs;
 pub use model::{ModelDrafter, ModelDrafterParams};
 pub use ngram::{NgramDrafter, NgramParams};
 
@@ -77,6 +79,24 @@ pub trait Drafter: Send {
         draft: &mut Draft,
     ) -> Result<DraftTimes>;
 
+    /// Appends to `beliefs` what the drafter believes about each of the last `count` tokens of
+    /// `history` (at least 1 and fewer than it is long): its distribution after the text before
+    /// that token, whoever proposed it. Leaves it holding no more than `history` without its last
+    /// token, so that the next draft has less to catch up with. `None`, with nothing appended,
+    /// for a drafter that cannot tell, as which this method has every drafter that does not
+    /// implement it.
+    ///
+    /// # Errors
+    /// When the drafter fails; what it has appended is then to be ignored.
+    fn believe(
+        &mut self,
+        _history: &[TokenId],
+        _count: usize,
+        _beliefs: &mut Beliefs,
+    ) -> Result<Option<DraftTimes>> {
+        Ok(None)
+    }
+
     /// Forgets everything after the first `len` tokens of the history.
     ///
     /// # Errors
@@ -135,9 +155,7 @@ impl Draft {
             self.rows.resize(end, f32::NEG_INFINITY);
         }
         let row = &mut self.rows[start..end];
-        let common = logits.len().min(self.n_vocab);
-        row[..common].copy_from_slice(&logits[..common]);
-        row[common..].fill(f32::NEG_INFINITY);
+        beliefs::fit_row(row, logits);
         row
     }
 

@@ -14,6 +14,8 @@ pub enum ErrorKind {
     NotFound,
     /// A file is not a usable model: not GGUF, truncated, unknown architecture.
     InvalidModel,
+    /// A file is not a usable recording: foreign, of another version, damaged, incomplete.
+    InvalidRecord,
     /// A drafter's vocabulary is not the target's.
     VocabularyMismatch,
     /// The model or the build cannot do what was asked.

@@ -5,6 +5,7 @@
 pub mod align;
 pub mod audit;
 pub mod bandit;
+pub mod bench;
 pub mod config;
 pub mod dist;
 pub mod drafter;
@@ -13,11 +14,15 @@ mod error;
 mod ffi;
 pub mod llama;
 pub mod pool;
+pub mod record;
+pub mod recorder;
 pub mod round;
+pub mod router;
 pub mod scripted;
 pub mod session;
 pub mod sim;
 pub mod target;
+pub mod tree;
 mod types;
 pub mod verify;
 

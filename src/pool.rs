@@ -190,6 +190,15 @@ impl Pool {
         self.members.get_mut(arm.0)?.drafter.as_deref_mut()
     }
 
+    /// The drafters that are (still) usable, with their arms.
+    pub fn drafters(&mut self) -> impl Iterator<Item = (ArmId, &mut dyn Drafter)> {
+        let members = self.members.iter_mut().enumerate();
+        members.filter_map(|(arm, member)| {
+            let drafter = member.drafter.as_deref_mut()?;
+            Some((ArmId(arm), drafter as &mut dyn Drafter))
+        })
+    }
+
     /// Takes a drafter out of the pool and frees what it holds; `why` is kept for reports.
     pub fn retire(&mut self, arm: ArmId, why: &Error) {
         if let Some(member) = self.members.get_mut(arm.0) {

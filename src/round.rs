@@ -1,6 +1,12 @@
 //! One round on the traits: draft, verify, and measure how well the drafter agreed.
 
+mod candidates;
+mod counterfactual;
+
 use std::time::{Duration, Instant};
+
+pub use candidates::{CandidateReport, CandidatesReport, CandidatesRound};
+pub use counterfactual::Counterfactual;
 
 use rand::Rng;
 
@@ -125,17 +131,8 @@ impl Round<'_> {
         let decode_before = self.target.decode_time();
         let drafted = self.draft.tokens();
         let mut target = Rollback::new(&mut *self.target);
-        let last = match history {
-            [decoded @ .., last] if decoded.len() == target.len() => last,
-            _ => {
-                return Err(Error::invalid(format!(
-                    "the target holds {} tokens of a history of {}; a round needs all but the last",
-                    target.len(),
-                    history.len()
-                )));
-            }
-        };
-        let batch: Vec<TokenId> = [last].into_iter().chain(drafted).copied().collect();
+        let last = last_of(history, target.len())?;
+        let batch: Vec<TokenId> = [&last].into_iter().chain(drafted).copied().collect();
         target.decode(&batch, Outputs::All)?;
         let chain = &mut *self.chain;
         let verdict = verify(
@@ -173,5 +170,19 @@ impl Round<'_> {
             .block(rows.into_iter().zip(self.draft.proposals()), accepted)?;
         times.reward = started.elapsed();
         Ok(Some(alignment))
+    }
+}
+
+/// The last token of `history`, of which a target holds the first `held` tokens.
+///
+/// # Errors
+/// When that is not all of it but the last.
+fn last_of(history: &[TokenId], held: usize) -> Result<TokenId> {
+    match history {
+        [decoded @ .., last] if decoded.len() == held => Ok(*last),
+        _ => Err(Error::invalid(format!(
+            "the target holds {held} tokens of a history of {}; a round needs all but the last",
+            history.len()
+        ))),
     }
 }

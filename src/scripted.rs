@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use rand::Rng;
 
-use crate::drafter::{Draft, DraftTimes, Drafter, DrafterKind};
+use crate::drafter::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{KvCache, Outputs, SamplerChain};
 use crate::session::Vocabulary;
 use crate::target::Target;
+use crate::tree::Tree;
 use crate::types::TokenId;
 
 /// Raw logits for the token after a text: one `f32` for every token of the vocabulary.
@@ -21,7 +22,10 @@ pub struct ScriptedTarget {
     n_vocab: usize,
     n_ctx: usize,
     max_outputs: usize,
+    max_candidates: usize,
     held: Vec<TokenId>,
+    /// The tree decoded last, until the cache changes.
+    tree: Option<Tree>,
     rows: Vec<Vec<f32>>,
     fail_after: Option<usize>,
     decodes: usize,
@@ -35,7 +39,9 @@ impl ScriptedTarget {
             n_vocab,
             n_ctx,
             max_outputs: 16,
+            max_candidates: 0,
             held: Vec::new(),
+            tree: None,
             rows: Vec::new(),
             fail_after: None,
             decodes: 0,
@@ -48,6 +54,31 @@ impl ScriptedTarget {
         self.fail_after = Some(decodes);
         self
     }
+
+    /// Lets it decode trees of up to `candidates`, with up to `nodes` nodes.
+    #[must_use]
+    pub fn with_trees(mut self, candidates: usize, nodes: usize) -> Self {
+        self.max_candidates = candidates;
+        self.max_outputs = nodes;
+        self
+    }
+
+    /// Begins a decode of `count` tokens.
+    fn begin(&mut self, count: usize) -> Result<()> {
+        self.rows.clear();
+        self.tree = None;
+        if self.fail_after.is_some_and(|most| self.decodes >= most) {
+            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+        }
+        self.decodes += 1;
+        if self.held.len() + count > self.n_ctx {
+            return Err(Error::new(
+                ErrorKind::ContextOverflow,
+                "the context is full",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl KvCache for ScriptedTarget {
@@ -56,6 +87,7 @@ impl KvCache for ScriptedTarget {
     }
 
     fn truncate(&mut self, len: usize) -> Result<()> {
+        self.tree = None;
         self.held.truncate(len);
         Ok(())
     }
@@ -79,23 +111,44 @@ impl Target for ScriptedTarget {
     }
 
     fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
-        self.rows.clear();
-        if self.fail_after.is_some_and(|most| self.decodes >= most) {
-            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
-        }
-        self.decodes += 1;
-        if self.held.len() + tokens.len() > self.n_ctx {
-            return Err(Error::new(
-                ErrorKind::ContextOverflow,
-                "the context is full",
-            ));
-        }
+        self.begin(tokens.len())?;
         for (i, &token) in tokens.iter().enumerate() {
             self.held.push(token);
             if outputs.include(i, tokens.len()) {
                 self.rows.push((self.script)(&self.held));
             }
         }
+        Ok(())
+    }
+
+    fn max_candidates(&self) -> usize {
+        self.max_candidates
+    }
+
+    fn decode_tree(&mut self, tree: &Tree) -> Result<()> {
+        if tree.candidates() > self.max_candidates || tree.nodes().len() > self.max_outputs {
+            return Err(Error::invalid("the tree is too large"));
+        }
+        self.begin(tree.nodes().len())?;
+        for node in 0..tree.nodes().len() {
+            let path = tree.path_to(node);
+            let tokens = path.iter().map(|&node| tree.nodes()[node].token);
+            let text: Vec<TokenId> = self.held.iter().copied().chain(tokens).collect();
+            self.rows.push((self.script)(&text));
+        }
+        self.held.push(tree.nodes()[0].token);
+        self.tree = Some(tree.clone());
+        Ok(())
+    }
+
+    fn keep_path(&mut self, node: usize) -> Result<()> {
+        let tree = self
+            .tree
+            .take_if(|tree| node < tree.nodes().len())
+            .ok_or_else(|| Error::invalid("there is no such node in the cache"))?;
+        let path = tree.path_to(node);
+        let tokens = path[1..].iter().map(|&node| tree.nodes()[node].token);
+        self.held.extend(tokens);
         Ok(())
     }
 
@@ -117,6 +170,8 @@ pub struct ScriptedDrafter {
     one_hot: bool,
     fail_after: Option<usize>,
     drafts: usize,
+    fail_after_beliefs: Option<usize>,
+    beliefs: usize,
 }
 
 impl ScriptedDrafter {
@@ -127,6 +182,8 @@ impl ScriptedDrafter {
             one_hot: false,
             fail_after: None,
             drafts: 0,
+            fail_after_beliefs: None,
+            beliefs: 0,
         }
     }
 
@@ -142,6 +199,13 @@ impl ScriptedDrafter {
     #[must_use]
     pub fn failing_after(mut self, drafts: usize) -> Self {
         self.fail_after = Some(drafts);
+        self
+    }
+
+    /// Lets it fail whenever it is asked for its beliefs after the first `beliefs` times.
+    #[must_use]
+    pub fn failing_after_beliefs(mut self, beliefs: usize) -> Self {
+        self.fail_after_beliefs = Some(beliefs);
         self
     }
 }
@@ -167,7 +231,7 @@ impl Drafter for ScriptedDrafter {
         self.drafts += 1;
         let mut text = history.to_vec();
         for drafted in 0..max {
-            if fails && drafted * 2 >= max {
+            if fails && drafted >= max / 2 {
                 return Err(Error::new(ErrorKind::Backend, "the script ends here"));
             }
             let logits = (self.script)(&text);
@@ -182,6 +246,30 @@ impl Drafter for ScriptedDrafter {
             text.push(token);
         }
         Ok(DraftTimes::default())
+    }
+
+    fn believe(
+        &mut self,
+        history: &[TokenId],
+        count: usize,
+        beliefs: &mut Beliefs,
+    ) -> Result<Option<DraftTimes>> {
+        if self
+            .fail_after_beliefs
+            .is_some_and(|most| self.beliefs >= most)
+        {
+            return Err(Error::new(ErrorKind::Backend, "the script ends here"));
+        }
+        self.beliefs += 1;
+        for end in history.len() - count..history.len() {
+            let logits = (self.script)(&history[..end]);
+            if self.one_hot {
+                beliefs.push_certain(Some(crate::dist::argmax(&logits)?));
+            } else {
+                beliefs.push_logits(&logits);
+            }
+        }
+        Ok(Some(DraftTimes::default()))
     }
 
     fn rollback(&mut self, _len: usize) -> Result<()> {

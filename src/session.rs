@@ -1,9 +1,13 @@
 //! A session: prompt in, tokens out. Owns the target, the pool, the policy and their statistics.
 
+mod drafting;
+mod ensemble;
+mod routing;
 mod run;
 mod statistics;
 mod text;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,18 +18,24 @@ pub use statistics::{DrafterStatistics, Timings};
 pub use text::Vocabulary;
 
 use crate::align::Aligner;
-use crate::bandit::{Policy, PolicyParams, PolicySpec, PolicyState};
-use crate::drafter::Draft;
+use crate::bandit::{Policy, PolicyParams, PolicySpec, PolicyState, expected_rounds};
+use crate::drafter::{Beliefs, Draft};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{Outputs, SamplerChain, SamplingParams};
 use crate::pool::Pool;
+use crate::router::{Embedding, Router};
 use crate::target::Target;
 use crate::types::{ArmId, TokenId};
+use ensemble::EnsembleMemory;
+use routing::Routing;
 use run::Run;
 use statistics::milliseconds;
 
 /// The most tokens drafted in a round unless asked otherwise.
 pub const DEFAULT_N_MAX: usize = 5;
+
+/// What a round of an earlier generation counts for where `--carry` names no discount.
+pub const DEFAULT_CARRY: f64 = 0.5;
 
 /// Prompt tokens decoded between two looks at whether to stop: as many as llama.cpp computes at
 /// once, so that larger steps would not be faster.
@@ -42,6 +52,10 @@ pub struct SessionParams {
     pub n_max: usize,
     /// The temperature at which target and drafter are compared for the reward.
     pub reward_temperature: f32,
+    /// Whether the policy keeps what it has learnt when a generation follows another: what a
+    /// round then counts for in the next one, as a factor above 0 and at most 1. `None` to start
+    /// afresh.
+    pub carry: Option<f64>,
 }
 
 impl Default for SessionParams {
@@ -51,6 +65,7 @@ impl Default for SessionParams {
             policy_params: PolicyParams::default(),
             n_max: DEFAULT_N_MAX,
             reward_temperature: 1.0,
+            carry: None,
         }
     }
 }
@@ -91,7 +106,9 @@ pub enum StopReason {
 pub struct RoundRecord {
     /// Its number, from 1.
     pub round: usize,
-    /// The drafter's name; `null` for plain decoding.
+    /// The drafter's name; `null` for plain decoding. Where several drafted, each for itself, the
+    /// one that proposed the accepted tokens, or where none was accepted the first of them; what
+    /// follows is of that one alone.
     pub drafter: Option<String>,
     /// Tokens drafted.
     pub drafted: usize,
@@ -105,6 +122,9 @@ pub struct RoundRecord {
     pub be: Option<f64>,
     /// Total variation at each drafted position.
     pub tv: Vec<f32>,
+    /// Mean agreement with the target on the committed tokens, by drafter; empty unless the policy
+    /// asked for it.
+    pub counterfactual: BTreeMap<String, f64>,
     /// Microseconds of drafting.
     pub draft_us: u64,
     /// Microseconds of verification.
@@ -113,6 +133,8 @@ pub struct RoundRecord {
     pub catchup_us: u64,
     /// Microseconds of bringing the drafter into memory.
     pub swap_us: u64,
+    /// Microseconds of scoring drafters on the committed tokens.
+    pub counterfactual_us: u64,
 }
 
 /// What a session tells while it generates.
@@ -129,7 +151,8 @@ pub enum Event<'a> {
     Text {
         /// The text; a whole number of characters, never empty.
         text: &'a str,
-        /// Who proposed the token that brought it; `None` for the target itself.
+        /// Who proposed the token that brought it, by its place in [`Generation::drafters`];
+        /// `None` for the target itself.
         drafter: Option<ArmId>,
     },
     /// A round has been committed.
@@ -158,7 +181,8 @@ pub struct Generation {
     pub rounds: usize,
     /// Counts and times.
     pub timings: Timings,
-    /// What each drafter did, in the order of the pool.
+    /// What each drafter did, in the order of the pool, and where all of them drafted as one
+    /// ensemble what that did, after them.
     pub drafters: Vec<DrafterStatistics>,
 }
 
@@ -174,26 +198,38 @@ impl Generation {
 
 /// A target with a pool of drafters and the policy that chooses among them.
 ///
-/// Generations follow each other: statistics start afresh for each, while KV caches are kept as
-/// far as the next prompt begins like the text so far.
+/// Generations follow each other: statistics start afresh for each (but see
+/// [`SessionParams::carry`]), while KV caches are kept as far as the next prompt begins like the
+/// text so far.
 pub struct Session {
     target: Box<dyn Target>,
     vocabulary: Arc<dyn Vocabulary>,
     pool: Pool,
     policy: Box<dyn Policy>,
+    /// Policies that were in force before, where what they have learnt is carried over.
+    kept: Vec<KeptPolicy>,
     params: SessionParams,
     aligner: Aligner,
     draft: Draft,
+    /// The drafts of `draft-all`, one for each drafter.
+    candidates: Vec<Draft>,
+    ensemble: EnsembleMemory,
+    routing: Option<Routing>,
+    beliefs: Beliefs,
     /// The committed text: prompt and generated tokens. The target's cache holds a prefix of it.
     history: Vec<TokenId>,
 }
+
+/// A policy with what it was built from.
+type KeptPolicy = (PolicySpec, PolicyParams, Box<dyn Policy>);
 
 impl Session {
     /// A session of `target` with `pool`.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] when `n_max` is 0 or does not fit the target's batch, for a
-    /// policy parameter out of range or a `fixed:` drafter that is not in the pool.
+    /// policy parameter or a discount out of range or a `fixed:` drafter that is not in the pool,
+    /// and for `draft-all` on a target that was not made for as many candidates.
     pub fn new(
         target: Box<dyn Target>,
         vocabulary: Arc<dyn Vocabulary>,
@@ -201,32 +237,69 @@ impl Session {
         params: SessionParams,
     ) -> Result<Self> {
         check_n_max(params.n_max, &*target)?;
+        check_carry(params.carry)?;
         let mut session = Self {
             draft: Draft::new(target.vocab_size()),
+            candidates: Vec::new(),
+            ensemble: EnsembleMemory::new(target.vocab_size())?,
+            beliefs: Beliefs::new(target.vocab_size()),
             aligner: Aligner::new(params.reward_temperature)?,
             policy: PolicySpec::Off.build(&PolicyParams::default(), &[])?,
+            kept: Vec::new(),
             history: Vec::new(),
+            routing: None,
             target,
             vocabulary,
             pool,
             params,
         };
-        session.build_policy()?;
+        let (policy, parameters) = (&session.params.policy, &session.params.policy_params);
+        session.check_candidates(policy, session.params.n_max)?;
+        session.policy = policy.build(parameters, &session.pool.names())?;
+        session.retire_failed();
         Ok(session)
     }
 
-    /// Changes the policy; its statistics start afresh.
+    /// Changes the policy; its statistics start afresh. Where they are carried over
+    /// ([`SessionParams::carry`]), a policy that was in force before with the same parameters goes
+    /// on with what it had learnt.
     ///
     /// # Errors
-    /// Those of [`PolicySpec::build`]; the policy is then as before.
+    /// Those of [`PolicySpec::build`], and [`ErrorKind::InvalidArgument`] for `draft-all` on a
+    /// target that was not made for as many candidates; the policy is then as before.
     pub fn set_policy(&mut self, policy: PolicySpec, params: PolicyParams) -> Result<()> {
+        let same = |kept: &KeptPolicy| kept.0 == policy && kept.1 == params;
+        let carries = self.params.carry.is_some();
+        if carries && self.params.policy == policy && self.params.policy_params == params {
+            return Ok(());
+        }
+        self.check_candidates(&policy, self.params.n_max)?;
+        let next = match self.kept.iter().position(same) {
+            Some(index) => self.kept.swap_remove(index).2,
+            None => policy.build(&params, &self.pool.names())?,
+        };
         let before = (
             std::mem::replace(&mut self.params.policy, policy),
             std::mem::replace(&mut self.params.policy_params, params),
+            std::mem::replace(&mut self.policy, next),
         );
-        self.build_policy().inspect_err(|_| {
-            (self.params.policy, self.params.policy_params) = before;
-        })
+        if carries {
+            self.kept.push(before);
+        }
+        self.retire_failed();
+        Ok(())
+    }
+
+    /// Changes whether what the policy has learnt is carried over ([`SessionParams::carry`]).
+    /// What policies in force before the present one had learnt is forgotten.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] when the discount is out of range.
+    pub fn set_carry(&mut self, carry: Option<f64>) -> Result<()> {
+        check_carry(carry)?;
+        self.params.carry = carry;
+        self.kept.clear();
+        Ok(())
     }
 
     /// Changes the most tokens drafted in a round.
@@ -235,8 +308,24 @@ impl Session {
     /// [`ErrorKind::InvalidArgument`] when it is 0 or does not fit the target's batch.
     pub fn set_n_max(&mut self, n_max: usize) -> Result<()> {
         check_n_max(n_max, &*self.target)?;
+        self.check_candidates(&self.params.policy, n_max)?;
         self.params.n_max = n_max;
         Ok(())
+    }
+
+    /// Gives the session the router that the policy `router` asks, and the input embedding of its
+    /// target.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Config`] when a label of the router names no drafter of the pool.
+    pub fn set_router(&mut self, router: Router, embedding: Box<dyn Embedding>) -> Result<()> {
+        self.routing = Some(Routing::new(router, embedding, &self.pool.names())?);
+        Ok(())
+    }
+
+    /// Whether the session has a router.
+    pub fn has_router(&self) -> bool {
+        self.routing.is_some()
     }
 
     /// The parameters in force.
@@ -247,6 +336,14 @@ impl Session {
     /// The drafters.
     pub fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// The names of those that propose tokens, in the order of [`Generation::drafters`]: the
+    /// drafters in the order of their arms, and the ensemble of all where that is what drafts.
+    pub fn proposers(&self) -> Vec<String> {
+        let mut names = self.pool.names();
+        names.extend(self.ensemble_arm().map(|_| self.params.policy.to_string()));
+        names
     }
 
     /// What the policy believes at this moment.
@@ -266,6 +363,14 @@ impl Session {
     pub fn clear(&mut self) -> Result<()> {
         self.history.clear();
         self.forget_after(0).map(|_| ())
+    }
+
+    /// Empties every drafter's KV cache and keeps the target's: the drafters of the next generation
+    /// read its text anew, as those of a new session would.
+    pub fn forget_drafters(&mut self) {
+        for (arm, _) in self.pool.rollback(0) {
+            self.policy.retire(arm);
+        }
     }
 
     /// The target's raw logits for the token after `tokens`, decoded in one go, one token at a
@@ -301,8 +406,9 @@ impl Session {
         self.check_prompt(prompt)?;
         let chain = SamplerChain::new(&params.sampling, self.target.vocab_size())?;
         let started = Instant::now();
+        let ranking = self.ranking(prompt)?;
         let begun = self.begin(prompt, cancel, observe);
-        self.policy.reset(self.pool.members().len());
+        self.begin_query(params.max_tokens, ranking.as_deref());
 
         let mut run = Run::new(self, chain, params);
         let cached = match begun {
@@ -323,18 +429,57 @@ impl Session {
         Ok(run.finish(stop_reason, error, milliseconds(started.elapsed())))
     }
 
-    fn build_policy(&mut self) -> Result<()> {
-        let names = self.pool.names();
-        self.policy = self
-            .params
-            .policy
-            .build(&self.params.policy_params, &names)?;
+    /// Checks that the target takes the drafts of all drafters at once, up to `n_max` tokens each,
+    /// where `policy` asks that.
+    fn check_candidates(&self, policy: &PolicySpec, n_max: usize) -> Result<()> {
+        let drafters = self.pool.members().len();
+        let tokens = drafters * n_max + 1;
+        let (most, most_tokens) = (self.target.max_candidates(), self.target.max_outputs());
+        if *policy != PolicySpec::DraftAll || drafters <= most && tokens <= most_tokens {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "policy `{policy}` verifies {drafters} drafts at once, {tokens} tokens with the one \
+             before them; the target was made for {most} drafts and {most_tokens} tokens"
+        )))
+    }
+
+    /// Prepares the policy for a generation of at most `max_tokens` tokens, with the router's
+    /// `ranking` if it wanted one.
+    fn begin_query(&mut self, max_tokens: Option<usize>, ranking: Option<&[ArmId]>) {
+        let arms = self.pool.members().len();
+        self.policy.expect_rounds(expected_rounds(max_tokens));
+        match self.params.carry {
+            Some(discount) => self.policy.carry(arms, discount),
+            None => self.policy.reset(arms),
+        }
+        if let Some(ranking) = ranking {
+            self.policy.rank(ranking);
+        }
+    }
+
+    /// Takes the drafters that have left the pool out of the policy.
+    fn retire_failed(&mut self) {
         for (arm, member) in self.pool.members().iter().enumerate() {
             if member.failure().is_some() {
                 self.policy.retire(ArmId(arm));
             }
         }
-        Ok(())
+    }
+
+    /// The router's ranking of the arms for `prompt`, if the policy wants one.
+    fn ranking(&mut self, prompt: &[TokenId]) -> Result<Option<Vec<ArmId>>> {
+        if !self.policy.wants_ranking() {
+            return Ok(None);
+        }
+        let Some(routing) = &mut self.routing else {
+            return Err(Error::invalid(format!(
+                "policy `{}` needs a router; give its file with --router, or in the pool file's \
+                 [session]",
+                self.params.policy
+            )));
+        };
+        routing.rank(prompt).map(Some)
     }
 
     fn check_prompt(&self, prompt: &[TokenId]) -> Result<()> {
@@ -418,6 +563,19 @@ impl std::fmt::Debug for Session {
             .field("pool", &self.pool)
             .field("policy", &self.policy)
             .finish_non_exhaustive()
+    }
+}
+
+/// Checks the discount of what is carried from one generation to the next.
+///
+/// # Errors
+/// [`ErrorKind::InvalidArgument`] when it is not above 0 and at most 1.
+pub fn check_carry(carry: Option<f64>) -> Result<()> {
+    match carry {
+        Some(discount) if !(discount > 0.0 && discount <= 1.0) => Err(Error::invalid(format!(
+            "carry is {discount}; it must be above 0 and at most 1"
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
-//! The real policies on scripted arms: how many rounds a query takes, and how many more than with
-//! the best arm alone. No model runs.
+//! The real policies on scripted arms or on recorded texts: how many rounds a query takes, and how
+//! many more than with the best arm alone. No model runs.
+//!
+//! A [`Query`] replays a recording, round for round as the engine would have gone.
 //!
 //! An [`Arm`] is a drafter whose agreement with the target is scripted. [`stopping_time`] plays
 //! one query; an [`Experiment`] repeats it, and [`regret`] compares two policies over the same
@@ -13,16 +15,28 @@ use crate::error::{Error, Result};
 use crate::types::ArmId;
 
 mod arm;
+#[cfg(test)]
+mod bands;
+mod convergence;
 mod estimate;
 mod fit;
+mod moments;
+mod replay;
 mod settling;
 
 pub use arm::{Arm, Block, DEFAULT_SPREAD};
+pub use convergence::Convergence;
 pub use estimate::Estimate;
 pub use fit::Fit;
+pub use moments::Moments;
+pub use replay::{ArmTotals, Query, Replay, Split};
 pub use settling::{SETTLED_ROUNDS, SETTLED_SHARE};
 
 use settling::Settling;
+
+/// The stream of an arm's generator that its agreement on other arms' text comes from; its own
+/// blocks come from stream 0.
+const SCORE_STREAM: u64 = 1;
 
 /// What came of one query.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,11 +55,15 @@ pub struct SimRun {
 /// A round of an arm drafts `n_max` tokens, those before the first rejection are accepted, and one
 /// more is committed. Its `BD` is the mean agreement over the drafted positions, its `BE` is
 /// accepted / `n_max`. A round without an arm commits one token. Unlike an engine, the last rounds
-/// may draft beyond the budget.
+/// may draft beyond the budget. A policy that wants counterfactual feedback is given every arm's
+/// mean agreement over as many positions as were committed: of the arm that drafted, its own
+/// positions up to the first rejection and after a whole accepted draft one more; of the others,
+/// positions drawn for it.
 ///
 /// Each arm draws from a generator of its own, seeded from `rng` before anything else: with equal
 /// generators an arm that does not change gives the same blocks in the same order to every policy,
-/// and what differs between two policies is only their choices.
+/// and what differs between two policies is only their choices. What an arm that did not draft
+/// would have agreed to comes from another stream of its generator.
 ///
 /// # Errors
 /// [`InvalidArgument`](crate::error::ErrorKind::InvalidArgument) if `tokens` or `n_max` is 0;
@@ -66,6 +84,9 @@ pub fn stopping_time(
         .iter()
         .map(|_| ChaCha8Rng::seed_from_u64(rng.next_u64()))
         .collect();
+    let mut score_tapes = tapes.clone();
+    (score_tapes.iter_mut()).for_each(|tape| tape.set_stream(SCORE_STREAM));
+    policy.expect_rounds(expected_rounds(arms, tokens, n_max));
     policy.reset(arms.len());
     let mut run = SimRun {
         rounds: 0,
@@ -82,16 +103,24 @@ pub fn stopping_time(
             continue;
         };
         let block = arms[choice.0].round(progress, n_max, &mut tapes[choice.0]);
-        done += block.accepted as u64 + 1;
+        let committed = block.accepted + 1;
+        let mut counterfactual = Vec::new();
+        if policy.wants_counterfactual() {
+            for (index, (arm, tape)) in arms.iter().zip(&mut score_tapes).enumerate() {
+                let own = (index == choice.0).then_some(&block);
+                counterfactual.push((ArmId(index), arm.score(progress, committed, own, tape)));
+            }
+        }
+        done += committed as u64;
         policy.observe(&Feedback {
             arm: choice,
             drafted: n_max,
             accepted: block.accepted,
-            committed: block.accepted + 1,
+            committed,
             bd: block.bd,
             be: block.accepted as f64 / n_max as f64,
             seconds: 0.0,
-            counterfactual: Vec::new(),
+            counterfactual,
         })?;
         run.pulls[choice.0] += 1;
         if run.settled.is_none() && settling.has_settled(arms, progress, choice) {
@@ -99,6 +128,13 @@ pub fn stopping_time(
         }
     }
     Ok(run)
+}
+
+/// The rounds that `tokens` tokens take in turns of all arms.
+fn expected_rounds(arms: &[Arm], tokens: u64, n_max: usize) -> Option<usize> {
+    let committed = arms.iter().map(|arm| arm.committed(0.5, n_max));
+    let mean = committed.sum::<f64>() / arms.len() as f64;
+    (!arms.is_empty()).then(|| (tokens as f64 / mean) as usize)
 }
 
 fn check_positive(name: &str, value: u64) -> Result<()> {

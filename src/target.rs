@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::llama::{Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs};
+use crate::tree::Tree;
 use crate::types::TokenId;
 
 /// A model that is decoded in order and gives its raw logits.
@@ -27,6 +28,32 @@ pub trait Target: KvCache + Send {
     /// When they do not fit or the model fails; the cache is then as it was.
     fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()>;
 
+    /// The most candidates of a tree; 0 for a target that was made for one sequence.
+    fn max_candidates(&self) -> usize;
+
+    /// Decodes `tree` at the end of the cache in one batch, so that each node sees what the cache
+    /// holds, its ancestors and itself alone: the root is the next token of the text. Row `i` of
+    /// [`Target::logits`] then belongs to node `i`.
+    ///
+    /// Of the tree the cache counts the root alone, which [`KvCache::truncate`] drops like any
+    /// token; the other nodes go with the next change of the cache, unless [`Target::keep_path`]
+    /// makes some of them part of the text.
+    ///
+    /// # Errors
+    /// When there are more than [`Target::max_candidates`] candidates, more nodes than
+    /// [`Target::max_outputs`] or than the context has room for, or when the model fails; the
+    /// cache is then as it was.
+    fn decode_tree(&mut self, tree: &Tree) -> Result<()>;
+
+    /// Keeps of the tree decoded last the nodes from the root to `node`, as if they had been
+    /// decoded as a text: the cache is longer by the depth of `node`. The other nodes are dropped.
+    /// The rows of logits stay.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`](crate::ErrorKind::InvalidArgument) when there is no such
+    /// node, or when the cache has changed since a tree was decoded.
+    fn keep_path(&mut self, node: usize) -> Result<()>;
+
     /// Raw logits, `vocab_size` of them, of the last decode's `row`-th output.
     ///
     /// # Errors
@@ -46,7 +73,7 @@ pub struct LlamaTarget {
 
 impl LlamaTarget {
     /// Makes a context for `model` that verifies up to `params.max_outputs - 1` drafted tokens at
-    /// once.
+    /// once, in trees of up to `params.sequences - 1` candidates.
     ///
     /// # Errors
     /// Those of [`Context::new`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a
@@ -102,6 +129,25 @@ impl Target for LlamaTarget {
 
     fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
         self.context.decode(tokens, outputs)
+    }
+
+    fn max_candidates(&self) -> usize {
+        self.context.max_candidates()
+    }
+
+    fn decode_tree(&mut self, tree: &Tree) -> Result<()> {
+        if tree.nodes().len() > self.max_outputs {
+            return Err(Error::invalid(format!(
+                "a tree of {} nodes is larger than max_outputs {}",
+                tree.nodes().len(),
+                self.max_outputs
+            )));
+        }
+        self.context.decode_tree(tree)
+    }
+
+    fn keep_path(&mut self, node: usize) -> Result<()> {
+        self.context.keep_path(node)
     }
 
     fn logits(&self, row: usize) -> Result<&[f32]> {

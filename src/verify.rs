@@ -7,6 +7,10 @@ use crate::dist::Dist;
 use crate::error::{Error, ErrorKind, Result};
 use crate::types::TokenId;
 
+mod candidates;
+
+pub use candidates::{Candidate, CandidatesVerdict, verify_candidates};
+
 /// What became of a drafted block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Verdict {
@@ -43,24 +47,7 @@ pub fn verify(
     mut p: impl FnMut(usize) -> Result<Dist>,
     rng: &mut (impl Rng + ?Sized),
 ) -> Result<Verdict> {
-    if drafted.len() != q.len() {
-        return Err(Error::invalid(format!(
-            "{} tokens were drafted with {} distributions",
-            drafted.len(),
-            q.len()
-        )));
-    }
-    for (position, (&token, q)) in drafted.iter().zip(q).enumerate() {
-        if q.prob(token) <= 0.0 {
-            return Err(Error::new(
-                ErrorKind::InvalidDistribution,
-                format!(
-                    "token {token}, drafted at position {position}, has the probability 0 in the \
-                     drafter's own distribution"
-                ),
-            ));
-        }
-    }
+    check_draft(drafted, q)?;
     for (position, (&token, q)) in drafted.iter().zip(q).enumerate() {
         let p = p(position)?;
         let u: f64 = rng.random();
@@ -80,6 +67,29 @@ pub fn verify(
     })
 }
 
+/// Checks that every drafted token has a distribution in which it has a probability.
+fn check_draft(drafted: &[TokenId], q: &[Dist]) -> Result<()> {
+    if drafted.len() != q.len() {
+        return Err(Error::invalid(format!(
+            "{} tokens were drafted with {} distributions",
+            drafted.len(),
+            q.len()
+        )));
+    }
+    for (position, (&token, q)) in drafted.iter().zip(q).enumerate() {
+        if q.prob(token) <= 0.0 {
+            return Err(Error::new(
+                ErrorKind::InvalidDistribution,
+                format!(
+                    "token {token}, drafted at position {position}, has the probability 0 in the \
+                     drafter's own distribution"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
@@ -90,10 +100,11 @@ mod tests {
 
     use super::*;
 
-    const VOCABULARY: usize = 5;
+    pub(super) const VOCABULARY: usize = 5;
 
     /// A model whose next token depends on the last one alone: a row of weights for each.
-    struct Chain(Vec<Dist>);
+    #[derive(Clone)]
+    pub(super) struct Chain(Vec<Dist>);
 
     impl Chain {
         fn new(rows: [[f32; VOCABULARY]; VOCABULARY]) -> Self {
@@ -101,12 +112,12 @@ mod tests {
             Self(rows.map(dist).to_vec())
         }
 
-        fn after(&self, token: TokenId) -> &Dist {
+        pub(super) fn after(&self, token: TokenId) -> &Dist {
             &self.0[token.index()]
         }
 
         /// The same model, certain of its most probable token.
-        fn greedy(&self) -> Self {
+        pub(super) fn greedy(&self) -> Self {
             let certain = |dist: &Dist| {
                 let tokens = (0..VOCABULARY).map(TokenId::from_index);
                 let best = tokens.max_by(|&a, &b| dist.prob(a).total_cmp(&dist.prob(b)));
@@ -114,9 +125,25 @@ mod tests {
             };
             Self(self.0.iter().map(certain).collect())
         }
+
+        /// A block of `n` tokens after `last`, and what each was drawn from.
+        pub(super) fn draft(
+            &self,
+            n: usize,
+            last: TokenId,
+            rng: &mut ChaCha8Rng,
+        ) -> (Vec<TokenId>, Vec<Dist>) {
+            let (mut tokens, mut q) = (Vec::new(), Vec::new());
+            for _ in 0..n {
+                let dist = self.after(*tokens.last().unwrap_or(&last)).clone();
+                tokens.push(dist.sample(rng.random()));
+                q.push(dist);
+            }
+            (tokens, q)
+        }
     }
 
-    fn soft() -> Chain {
+    pub(super) fn soft() -> Chain {
         Chain::new([
             [0.10, 0.30, 0.25, 0.20, 0.15],
             [0.40, 0.05, 0.20, 0.25, 0.10],
@@ -127,7 +154,7 @@ mod tests {
     }
 
     /// As after top-k or a grammar.
-    fn with_zeros() -> Chain {
+    pub(super) fn with_zeros() -> Chain {
         Chain::new([
             [0.0, 0.6, 0.4, 0.0, 0.0],
             [0.3, 0.0, 0.0, 0.0, 0.7],
@@ -137,7 +164,7 @@ mod tests {
         ])
     }
 
-    fn skewed() -> Chain {
+    pub(super) fn skewed() -> Chain {
         Chain::new([
             [0.97, 0.01, 0.01, 0.005, 0.005],
             [0.01, 0.01, 0.01, 0.01, 0.96],
@@ -147,7 +174,7 @@ mod tests {
         ])
     }
 
-    fn uniform() -> Chain {
+    pub(super) fn uniform() -> Chain {
         Chain::new([[0.2; VOCABULARY]; VOCABULARY])
     }
 
@@ -159,15 +186,11 @@ mod tests {
         last: TokenId,
         rng: &mut ChaCha8Rng,
     ) -> (Verdict, Vec<TokenId>) {
-        let mut seen = vec![last];
-        let mut q = Vec::new();
-        for j in 0..n {
-            q.push(drafter.after(seen[j]).clone());
-            seen.push(q[j].sample(rng.random()));
-        }
-        let p = |j: usize| Ok(target.after(seen[j]).clone());
-        let verdict = verify(&seen[1..], &q, p, rng).expect("valid distributions");
-        let mut committed = seen[1..=verdict.accepted].to_vec();
+        let (drafted, q) = drafter.draft(n, last, rng);
+        let before = |j: usize| j.checked_sub(1).map_or(last, |previous| drafted[previous]);
+        let p = |j: usize| Ok(target.after(before(j)).clone());
+        let verdict = verify(&drafted, &q, p, rng).expect("valid distributions");
+        let mut committed = drafted[..verdict.accepted].to_vec();
         committed.push(verdict.next);
         (verdict, committed)
     }
@@ -177,7 +200,7 @@ mod tests {
     ///
     /// # Panics
     /// When something was counted that has no probability.
-    fn chi_square(counts: &[u64], probs: &[f64]) -> (f64, usize) {
+    pub(super) fn chi_square(counts: &[u64], probs: &[f64]) -> (f64, usize) {
         let n = counts.iter().sum::<u64>() as f64;
         let (mut statistic, mut cells) = (0.0, 0);
         let mut rare = (0.0, 0.0);
@@ -201,7 +224,7 @@ mod tests {
     }
 
     /// What a chi-square variable exceeds with probability 0.001 (Wilson and Hilferty's cube).
-    fn critical(degrees: usize) -> f64 {
+    pub(super) fn critical(degrees: usize) -> f64 {
         let c = 2.0 / (9.0 * degrees as f64);
         degrees as f64 * (1.0 - c + 3.0902 * c.sqrt()).powi(3)
     }
@@ -210,6 +233,22 @@ mod tests {
         (0..VOCABULARY)
             .map(|i| f64::from(dist.prob(TokenId::from_index(i))))
             .collect()
+    }
+
+    /// The probability of every sequence of `length` tokens after `start`, the last token changing
+    /// fastest.
+    pub(super) fn joint(target: &Chain, start: TokenId, length: usize) -> Vec<f64> {
+        let mut probs = vec![1.0];
+        let mut lasts = vec![start];
+        for _ in 0..length {
+            probs = (probs.iter().zip(&lasts))
+                .flat_map(|(p, &last)| row(target.after(last)).into_iter().map(move |r| p * r))
+                .collect();
+            lasts = (0..probs.len())
+                .map(|i| TokenId::from_index(i % VOCABULARY))
+                .collect();
+        }
+        probs
     }
 
     #[test]
@@ -261,16 +300,7 @@ mod tests {
             .flat_map(|target| drafters.iter().map(move |drafter| (target, drafter)))
         {
             let start = TokenId(3);
-            let mut probs = vec![1.0];
-            let mut lasts = vec![start];
-            for _ in 0..LENGTH {
-                probs = (probs.iter().zip(&lasts))
-                    .flat_map(|(p, &last)| row(target.after(last)).into_iter().map(move |r| p * r))
-                    .collect();
-                lasts = (0..probs.len())
-                    .map(|i| TokenId::from_index(i % VOCABULARY))
-                    .collect();
-            }
+            let probs = joint(target, start, LENGTH);
             let mut counts = vec![0; probs.len()];
             for _ in 0..SEQUENCES {
                 let mut sequence = Vec::new();
@@ -292,9 +322,9 @@ mod tests {
     }
 
     /// Gives the same number in `[0, 1)` each time, and counts how often.
-    struct Constant {
-        u: f64,
-        drawn: usize,
+    pub(super) struct Constant {
+        pub(super) u: f64,
+        pub(super) drawn: usize,
     }
 
     impl TryRng for Constant {

@@ -82,6 +82,7 @@ fn json_is_the_last_line_and_has_every_promised_field() {
         "select_ms",
         "catchup_ms",
         "swap_ms",
+        "counterfactual_ms",
     ];
     for name in timings {
         assert!(report["timings"][name].is_number(), "timings.{name}");
@@ -135,6 +136,8 @@ fn a_trace_has_a_line_for_every_round() {
         "verify_us",
         "catchup_us",
         "swap_us",
+        "counterfactual",
+        "counterfactual_us",
     ];
     for key in keys {
         assert!(rounds[0].get(key).is_some(), "{key}");

@@ -37,6 +37,14 @@ fn drafter_logits(text: &[TokenId]) -> Vec<f32> {
         .collect()
 }
 
+/// A drafter that is right about others.
+fn other_logits(text: &[TokenId]) -> Vec<f32> {
+    let last = text[text.len() - 1].index();
+    (0..N_VOCAB)
+        .map(|token| ((token * 5 + last) % 3) as f32 * 1.1)
+        .collect()
+}
+
 /// The distribution after the chain, from its definition.
 fn exact(text: &[TokenId], params: &SamplingParams) -> Vec<f64> {
     let window = params.repeat_last_n as usize;
@@ -120,14 +128,23 @@ fn exact_joint(params: &SamplingParams) -> Vec<f64> {
 }
 
 fn check(sampling: SamplingParams, drafter: ScriptedDrafter) {
+    check_with("fixed:0", sampling, vec![drafter]);
+}
+
+/// With drafters named `0`, `1`, …
+fn check_with(policy: &str, sampling: SamplingParams, drafters: Vec<ScriptedDrafter>) {
     let mut pool = Pool::default();
-    pool.add("drafter", Box::new(drafter));
+    let target = ScriptedTarget::new(N_VOCAB, 100, Box::new(target_logits));
+    let target = target.with_trees(drafters.len(), 2 * drafters.len() + 1);
+    for (index, drafter) in drafters.into_iter().enumerate() {
+        pool.add(index.to_string(), Box::new(drafter));
+    }
     let mut session = Session::new(
-        Box::new(ScriptedTarget::new(N_VOCAB, 100, Box::new(target_logits))),
+        Box::new(target),
         Arc::new(ScriptedVocabulary::letters(N_VOCAB)),
         pool,
         SessionParams {
-            policy: "fixed:drafter".parse().expect("a known policy"),
+            policy: policy.parse().expect("a known policy"),
             n_max: 2,
             ..SessionParams::default()
         },
@@ -262,4 +279,60 @@ fn the_whole_chain_with_a_one_hot_drafter() {
         },
         one_hot(),
     );
+}
+
+/// Two that sample, of which one is there twice, and two that are certain.
+fn several() -> Vec<ScriptedDrafter> {
+    vec![
+        sampled(),
+        ScriptedDrafter::new(Box::new(other_logits)),
+        one_hot(),
+        sampled(),
+        ScriptedDrafter::one_hot(Box::new(other_logits)),
+    ]
+}
+
+#[test]
+fn draft_all_with_temperature_alone() {
+    check_with("draft-all", base(), several());
+}
+
+#[test]
+fn draft_all_with_drafters_that_all_sample_and_top_k() {
+    let mut drafters = several();
+    drafters.truncate(2);
+    check_with("draft-all", SamplingParams { top_k: 3, ..base() }, drafters);
+}
+
+#[test]
+fn draft_all_with_penalties() {
+    let sampling = SamplingParams {
+        repeat_penalty: 1.3,
+        frequency_penalty: 0.2,
+        repeat_last_n: 4,
+        ..base()
+    };
+    check_with("draft-all", sampling, several());
+}
+
+#[test]
+fn an_ensemble_of_all_with_top_p() {
+    let sampling = SamplingParams {
+        top_p: 0.8,
+        ..base()
+    };
+    check_with("static-ensemble", sampling, several());
+}
+
+#[test]
+fn an_ensemble_of_two_with_penalties() {
+    let sampling = SamplingParams {
+        repeat_penalty: 1.3,
+        presence_penalty: 0.1,
+        repeat_last_n: 4,
+        ..base()
+    };
+    let mut drafters = several();
+    drafters.truncate(2);
+    check_with("static-ensemble", sampling, drafters);
 }

@@ -2,38 +2,51 @@
 
 use std::collections::BTreeSet;
 
+use crate::bandit::evidence::{About, Evidence, Ledger, evidence};
 use crate::bandit::{ArmState, Feedback, PolicyState, Reward};
 use crate::error::{Error, Result};
 use crate::types::ArmId;
 
-/// Per-arm tallies of one query, and the retirements of the policy's whole life.
+/// What one query, and those before it as far as they are carried over, have shown of the arms;
+/// and the retirements of the policy's whole life.
 #[derive(Clone, Debug)]
 pub(super) struct Arms {
     reward: Reward,
-    tallies: Vec<Tally>,
+    /// Rounds of each arm in this query.
+    pulls: Vec<u64>,
+    /// Their sum.
+    rounds: u64,
+    /// Rounds carried over from the queries before.
+    carried: f64,
+    ledger: Ledger,
     // Apart from the tallies, so that a retirement outlives every reset.
     retired: BTreeSet<ArmId>,
-}
-
-#[derive(Clone, Copy, Default, Debug)]
-struct Tally {
-    pulls: u64,
-    sum: f64,
 }
 
 impl Arms {
     pub(super) fn new(reward: Reward, arms: usize) -> Self {
         Self {
             reward,
-            tallies: vec![Tally::default(); arms],
+            pulls: vec![0; arms],
+            rounds: 0,
+            carried: 0.0,
+            ledger: Ledger::new(arms),
             retired: BTreeSet::new(),
         }
     }
 
     /// See [`Policy::reset`](super::Policy::reset).
     pub(super) fn reset(&mut self, arms: usize) {
-        self.tallies.clear();
-        self.tallies.resize(arms, Tally::default());
+        self.carry(arms, 0.0);
+    }
+
+    /// See [`Policy::carry`](super::Policy::carry).
+    pub(super) fn carry(&mut self, arms: usize, discount: f64) {
+        self.carried = discount * self.time();
+        self.ledger.carry(arms, discount);
+        self.rounds = 0;
+        self.pulls.clear();
+        self.pulls.resize(arms, 0);
     }
 
     /// See [`Policy::retire`](super::Policy::retire).
@@ -43,7 +56,7 @@ impl Arms {
 
     /// How many arms there are, retired ones included.
     pub(super) fn len(&self) -> usize {
-        self.tallies.len()
+        self.pulls.len()
     }
 
     /// Whether the arm exists and has not retired.
@@ -56,6 +69,11 @@ impl Arms {
         (0..self.len())
             .map(ArmId)
             .filter(|&arm| self.is_available(arm))
+    }
+
+    /// Whether there is more than one of them.
+    pub(super) fn are_several(&self) -> bool {
+        self.available().nth(1).is_some()
     }
 
     /// The first available arm that has no `index`, else that of the highest; ties go to the
@@ -76,42 +94,113 @@ impl Arms {
     /// Counts a round and returns its reward; `None` when the arm has retired.
     /// For the errors see [`Policy::observe`](super::Policy::observe).
     pub(super) fn observe(&mut self, feedback: &Feedback) -> Result<Option<f64>> {
-        let arm = feedback.arm;
-        let arms = self.len();
-        let Some(tally) = self.tallies.get_mut(arm.0) else {
-            return Err(Error::invalid(format!(
-                "feedback for arm {arm}, but the policy has {arms} arms, numbered from 0"
-            )));
-        };
-        if self.retired.contains(&arm) {
+        let reward = self.count(feedback)?;
+        if let Some(reward) = reward {
+            for (about, piece) in evidence(feedback, reward, false) {
+                self.ledger.add(about, piece);
+            }
+        }
+        Ok(reward)
+    }
+
+    /// Counts a round by what it shows of every available arm when it is to be `scored` and the
+    /// drafting arm has an entry in [`Feedback::counterfactual`], and otherwise as
+    /// [`Arms::observe`] does. `each` is given what was added, piece by piece.
+    pub(super) fn observe_all(
+        &mut self,
+        feedback: &Feedback,
+        scored: bool,
+        mut each: impl FnMut(About, Evidence),
+    ) -> Result<Option<f64>> {
+        if scored {
+            self.check_counterfactual(feedback)?;
+        }
+        let reward = self.count(feedback)?;
+        if let Some(reward) = reward {
+            for (about, piece) in evidence(feedback, reward, scored) {
+                let known = match about {
+                    About::Arm(arm) => self.is_available(arm),
+                    About::Drafting => true,
+                };
+                if known {
+                    self.ledger.add(about, piece);
+                    each(about, piece);
+                }
+            }
+        }
+        Ok(reward)
+    }
+
+    /// Counts the round of an arm that has not retired, and returns its reward.
+    fn count(&mut self, feedback: &Feedback) -> Result<Option<f64>> {
+        self.check(feedback.arm)?;
+        if self.retired.contains(&feedback.arm) {
             return Ok(None);
         }
         let reward = feedback.reward(self.reward)?;
-        tally.pulls += 1;
-        tally.sum += reward;
+        self.pulls[feedback.arm.0] += 1;
+        self.rounds += 1;
         Ok(Some(reward))
     }
 
-    /// Rounds counted since the last reset.
-    pub(super) fn rounds(&self) -> u64 {
-        self.tallies.iter().map(|tally| tally.pulls).sum()
+    /// Refuses an arm that does not exist.
+    fn check(&self, arm: ArmId) -> Result<()> {
+        let arms = self.len();
+        if arm.0 < arms {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "feedback for arm {arm}, but the policy has {arms} arms, numbered from 0"
+        )))
     }
 
-    /// Rounds of `arm` since the last reset.
+    /// Refuses counterfactual entries of arms that do not exist, and such as are out of range
+    /// unless their arm has retired.
+    pub(super) fn check_counterfactual(&self, feedback: &Feedback) -> Result<()> {
+        for &(arm, agreement) in &feedback.counterfactual {
+            self.check(arm)?;
+            if !self.retired.contains(&arm) && !(0.0..=1.0).contains(&agreement) {
+                return Err(Error::invalid(format!(
+                    "counterfactual agreement of arm {arm} is {agreement}; it must lie in [0, 1]"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Rounds counted since the last reset or carry.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Rounds counted, those carried over included.
+    pub(super) fn time(&self) -> f64 {
+        self.carried + self.rounds as f64
+    }
+
+    /// Rounds of `arm` since the last reset or carry.
     ///
     /// # Panics
     /// If there is no such arm.
     pub(super) fn pulls(&self, arm: ArmId) -> u64 {
-        self.tallies[arm.0].pulls
+        self.pulls[arm.0]
     }
 
-    /// Mean reward of `arm` since the last reset; `None` before its first round.
+    /// How many rounds [`Arms::mean`] is over, those in which the arm was only scored and those
+    /// carried over included.
+    ///
+    /// # Panics
+    /// If there is no such arm.
+    pub(super) fn weight(&self, arm: ArmId) -> f64 {
+        self.ledger.weight(arm)
+    }
+
+    /// Mean reward of `arm`; `None` when nothing is known of it.
     ///
     /// # Panics
     /// If there is no such arm.
     pub(super) fn mean(&self, arm: ArmId) -> Option<f64> {
-        let Tally { pulls, sum } = self.tallies[arm.0];
-        (pulls > 0).then(|| sum / pulls as f64)
+        self.ledger.mean(arm)
     }
 
     /// The picture of the policy `name` that ranks the available arms by `index`.
@@ -119,6 +208,7 @@ impl Arms {
         let arms = (0..self.len()).map(ArmId).map(|arm| ArmState {
             arm,
             pulls: self.pulls(arm),
+            weight: self.weight(arm),
             mean: self.mean(arm),
             index: self.is_available(arm).then(|| index(arm)).flatten(),
             retired: self.retired.contains(&arm),

@@ -35,6 +35,12 @@ impl Policy for Cyclic {
         self.next = 0;
     }
 
+    /// Goes on with the arm whose turn it is.
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.next = self.next.min(arms);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
         let arm = (self.next..self.arms.len())
             .chain(0..self.next)

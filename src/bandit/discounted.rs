@@ -3,6 +3,8 @@
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
+use crate::bandit::evidence::Ledger;
+use crate::bandit::ucb::spread;
 use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
 use crate::error::Result;
 use crate::types::ArmId;
@@ -15,10 +17,11 @@ pub(super) const DEFAULT_DISCOUNT: f64 = 0.98;
 ///
 /// Each available arm once, in order; then the arm of the largest
 /// `sum_i / n_i + β·√(2 ln n / n_i)`, where a round that `k` rounds followed has the weight
-/// `γ^k`, `n_i` is the weight of the arm's rounds, `sum_i` that of their rewards, and
-/// `n = Σ n_i` over all arms, since the last reset. This is the paper's `2B·√(ξ ln n / n_i)`
+/// `γ^k`, `n_i` is the weight of the arm's rounds, `sum_i` that of their rewards, and `n` the
+/// weight of all rounds, since the last reset. This is the paper's `2B·√(ξ ln n / n_i)`
 /// with `2B√ξ = β√2`. Ties go to the lowest arm. Rounds of an arm that has retired since still
-/// count in `n`. With γ = 1 it is `metasd-ucb`.
+/// count in `n`. With γ = 1 it is [`metasd-ucb`](super::ucb::Ucb), whose `counterfactual` it takes
+/// over.
 ///
 /// The bound of an arm grows without limit while it is not selected, so that every arm is tried
 /// again and again.
@@ -29,13 +32,10 @@ pub struct Discounted {
     arms: Arms,
     beta: f64,
     discount: f64,
-    weights: Vec<Weight>,
-}
-
-#[derive(Clone, Copy, Default, Debug)]
-struct Weight {
-    rounds: f64,
-    rewards: f64,
+    counterfactual: u64,
+    /// The weight of all rounds.
+    time: f64,
+    weights: Ledger,
 }
 
 impl Discounted {
@@ -44,21 +44,19 @@ impl Discounted {
             arms: Arms::new(params.reward, arms),
             beta: params.beta,
             discount: params.discount,
-            weights: vec![Weight::default(); arms],
+            counterfactual: params.counterfactual as u64,
+            time: 0.0,
+            weights: Ledger::new(arms),
         }
     }
 
-    /// The upper bound of an arm whose rounds have any weight left.
-    fn bound(&self, arm: ArmId) -> Option<f64> {
-        let Weight { rounds, rewards } = self.weights[arm.0];
-        // Below the normal numbers the quotient would no longer be a mean.
-        if rounds < f64::MIN_POSITIVE {
-            return None;
+    /// The upper bound of any arm whose rounds have any weight left.
+    fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
+        let spread = spread(self.time);
+        move |arm| {
+            let mean = self.weights.mean(arm)?;
+            Some(mean + self.beta * (spread / self.weights.weight(arm)).sqrt())
         }
-        // The last round alone weighs 1; what rounding takes off it must not reach the root.
-        let n: f64 = self.weights.iter().map(|weight| weight.rounds).sum();
-        let spread = 2.0 * n.max(1.0).ln() / rounds;
-        Some(rewards / rounds + self.beta * spread.sqrt())
     }
 }
 
@@ -68,24 +66,31 @@ impl Policy for Discounted {
     }
 
     fn reset(&mut self, arms: usize) {
-        self.arms.reset(arms);
-        self.weights.clear();
-        self.weights.resize(arms, Weight::default());
+        self.carry(arms, 0.0);
+    }
+
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.weights.carry(arms, discount);
+        self.time *= discount;
     }
 
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
-        self.arms.highest(|arm| self.bound(arm))
+        self.arms.highest(self.bounds())
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
-        if let Some(reward) = self.arms.observe(feedback)? {
-            for weight in &mut self.weights {
-                weight.rounds *= self.discount;
-                weight.rewards *= self.discount;
+        let scored = self.wants_counterfactual();
+        let (weights, discount) = (&mut self.weights, self.discount);
+        let mut first = true;
+        let reward = self.arms.observe_all(feedback, scored, |about, piece| {
+            if std::mem::take(&mut first) {
+                weights.discount(discount);
             }
-            let weight = &mut self.weights[feedback.arm.0];
-            weight.rounds += 1.0;
-            weight.rewards += reward;
+            weights.add(about, piece);
+        })?;
+        if reward.is_some() {
+            self.time = self.time * discount + 1.0;
         }
         Ok(())
     }
@@ -94,8 +99,12 @@ impl Policy for Discounted {
         self.arms.retire(arm);
     }
 
+    fn wants_counterfactual(&self) -> bool {
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
+    }
+
     fn state(&self) -> PolicyState {
-        self.arms.state(self.name(), |arm| self.bound(arm))
+        self.arms.state(self.name(), self.bounds())
     }
 }
 

@@ -26,7 +26,13 @@ pub struct Exp3 {
     exploration: f64,
     /// ln w_i: the weights themselves outgrow every number in a long query.
     log_weights: Vec<f64>,
+    /// w_i / exp(origin).
+    weights: Vec<f64>,
+    origin: f64,
 }
+
+/// How far a logarithm may lie above the origin before all weights are taken anew.
+const HEADROOM: f64 = 50.0;
 
 impl Exp3 {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
@@ -34,18 +40,24 @@ impl Exp3 {
             arms: Arms::new(params.reward, arms),
             exploration: params.exploration,
             log_weights: vec![0.0; arms],
+            weights: vec![1.0; arms],
+            origin: 0.0,
         }
+    }
+
+    /// Takes all weights anew, the largest of the available arms as 1.
+    fn weigh(&mut self) {
+        let log_weights = self.arms.available().map(|arm| self.log_weights[arm.0]);
+        let largest = log_weights.fold(f64::NEG_INFINITY, f64::max);
+        self.origin = if largest.is_finite() { largest } else { 0.0 };
+        self.weights.clear();
+        let weights = self.log_weights.iter().map(|w| (w - self.origin).exp());
+        self.weights.extend(weights);
     }
 
     /// The available arms with the probabilities of the next draw.
     fn probabilities(&self) -> impl Iterator<Item = (ArmId, f64)> {
-        let log_weight = |arm: ArmId| self.log_weights[arm.0];
-        let largest = self
-            .arms
-            .available()
-            .map(log_weight)
-            .fold(f64::NEG_INFINITY, f64::max);
-        let weight = move |arm: ArmId| (log_weight(arm) - largest).exp();
+        let weight = |arm: ArmId| self.weights[arm.0];
         let sum: f64 = self.arms.available().map(weight).sum();
         let uniform = self.exploration / self.arms.available().count() as f64;
         self.arms
@@ -70,6 +82,15 @@ impl Policy for Exp3 {
         self.arms.reset(arms);
         self.log_weights.clear();
         self.log_weights.resize(arms, 0.0);
+        self.weigh();
+    }
+
+    /// The logarithms of the weights are discounted.
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.log_weights.resize(arms, 0.0);
+        self.log_weights.iter_mut().for_each(|w| *w *= discount);
+        self.weigh();
     }
 
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
@@ -93,13 +114,21 @@ impl Policy for Exp3 {
         // Nothing has changed since the arm was drawn, so this is what it was drawn with.
         if let Some(probability) = self.probability(feedback.arm) {
             let arms = self.arms.available().count() as f64;
-            self.log_weights[feedback.arm.0] += self.exploration * reward / probability / arms;
+            let log_weight = &mut self.log_weights[feedback.arm.0];
+            *log_weight += self.exploration * reward / probability / arms;
+            let above = *log_weight - self.origin;
+            if above < HEADROOM {
+                self.weights[feedback.arm.0] = above.exp();
+            } else {
+                self.weigh();
+            }
         }
         Ok(())
     }
 
     fn retire(&mut self, arm: ArmId) {
         self.arms.retire(arm);
+        self.weigh();
     }
 
     /// The index of an arm is its probability in the next draw.
@@ -110,6 +139,8 @@ impl Policy for Exp3 {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::bandit::{MEANS, feedback, rng, share};
 
@@ -175,6 +206,26 @@ mod tests {
         assert_eq!(shares.len(), 2);
         assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         assert!(shares[1] > shares[0] && shares[0] >= 0.2);
+    }
+
+    proptest! {
+        #[test]
+        fn the_probabilities_sum_to_one_and_none_falls_below_its_share_of_the_exploration(
+            arms in 1usize..9,
+            exploration in 0.01..=1.0,
+            rewards in prop::collection::vec(0.0..=1.0, 0..60),
+        ) {
+            let mut policy = exp3(exploration, arms);
+            let mut rng = rng(1);
+            for reward in rewards {
+                let shares = probabilities(&policy);
+                prop_assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                let least = exploration / arms as f64 - 1e-12;
+                prop_assert!(shares.iter().all(|&p| p >= least));
+                let arm = policy.select(&mut rng).unwrap();
+                policy.observe(&feedback(arm.0, reward)).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -38,8 +38,8 @@ impl ExploreCommit {
     fn unexplored(&self) -> Option<ArmId> {
         self.arms
             .available()
-            .filter(|&arm| self.arms.pulls(arm) < self.explore_rounds as u64)
-            .min_by_key(|&arm| self.arms.pulls(arm))
+            .filter(|&arm| self.arms.weight(arm) < self.explore_rounds as f64)
+            .min_by(|&a, &b| self.arms.weight(a).total_cmp(&self.arms.weight(b)))
     }
 }
 
@@ -50,6 +50,12 @@ impl Policy for ExploreCommit {
 
     fn reset(&mut self, arms: usize) {
         self.arms.reset(arms);
+        self.committed = None;
+    }
+
+    /// What is left of earlier rounds of an arm counts among its `m`.
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
         self.committed = None;
     }
 

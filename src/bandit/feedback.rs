@@ -74,12 +74,21 @@ pub struct Feedback {
     pub be: f64,
     /// Wall-clock time of the round, in seconds.
     pub seconds: f64,
-    /// Rewards that other arms would have had on the committed tokens; empty unless
-    /// [`Policy::wants_counterfactual`](super::Policy::wants_counterfactual).
+    /// How well drafters, the one that drafted among them, agree with the target on the
+    /// committed tokens: for each the mean of 1 − TV(target, drafter) over the committed
+    /// positions, in [0, 1]. A drafter that is certain of one token agrees by that token's
+    /// probability, and one that proposes nothing by 0. Empty unless
+    /// [`Policy::wants_counterfactual`](super::Policy::wants_counterfactual); a drafter that
+    /// could not be scored has no entry.
     pub counterfactual: Vec<(ArmId, f64)>,
 }
 
 impl Feedback {
+    /// How many positions a counterfactual entry is the mean over.
+    pub(super) fn positions(&self) -> f64 {
+        self.committed.max(1) as f64
+    }
+
     /// The value of `reward` in this round, in [0, 1].
     ///
     /// # Errors

@@ -60,6 +60,10 @@ impl Policy for Fixed {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
         self.arms.is_available(self.arm).then_some(self.arm)
     }

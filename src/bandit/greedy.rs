@@ -42,9 +42,13 @@ impl Policy for EpsGreedy {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
         let best = self.arms.highest(|arm| self.arms.mean(arm))?;
-        let all_tried = self.arms.pulls(best) > 0;
+        let all_tried = self.arms.mean(best).is_some();
         if all_tried && rng.random_bool(self.epsilon) {
             let available = self.arms.available().count();
             return self.arms.available().nth(rng.random_range(0..available));

@@ -8,26 +8,35 @@ use crate::error::Result;
 use crate::types::ArmId;
 
 /// A query of some 128 to 192 tokens at two to three tokens a round.
-pub(super) const DEFAULT_HORIZON: usize = 64;
+const ROUNDS: usize = 64;
 
 /// Sequential halving (Karnin, Koren & Somekh 2013, *Almost optimal exploration in multi-armed
 /// bandits*, algorithm 1), adapted to minimise regret rather than to name an arm.
 ///
-/// With `K` available arms and a horizon of `T` rounds there are `⌈log₂ K⌉` phases. A phase
+/// With `K` available arms and `E` rounds to explore there are `⌈log₂ K⌉` phases. A phase
 /// begins with the set `S` of the arms that are left (all of them at first), gives each
-/// `max(1, ⌊T / (|S|·⌈log₂ K⌉)⌋)` rounds, in turns from the lowest, and keeps the `⌈|S| / 2⌉`
+/// `max(1, ⌊E / (|S|·⌈log₂ K⌉)⌋)` rounds, in turns from the lowest, and keeps the `⌈|S| / 2⌉`
 /// of the largest mean reward; ties keep the lowest. The last arm is then selected for the rest
 /// of the query, however long it is.
 ///
+/// `E` is the horizon that is set, else `⌈T^(2/3)⌉` for a query that is expected to take `T`
+/// rounds (64 if nothing is known of it): what exploring before committing takes when the gaps
+/// between the arms are unknown (Lattimore & Szepesvári 2020, *Bandit algorithms*, §6.1). The
+/// share of exploration falls with the length of the query, and so does the regret of a round; the
+/// paper's `E = T`, which is right for naming an arm, never comes to use what it has found.
+///
 /// Different from the paper, means are over all rounds of an arm since the last reset, not only
 /// those of the phase: in tens of rounds none can be thrown away. Should all arms that are left
-/// retire, those that dropped out come back, and the one of the largest mean is selected.
+/// retire, those that dropped out come back, and the one of the largest mean is selected. A query
+/// that carries over begins with all arms, and their means count what was carried.
 ///
 /// Draws no randomness.
 #[derive(Clone, Debug)]
 pub struct Halving {
     arms: Arms,
-    horizon: usize,
+    horizon: Option<usize>,
+    /// Rounds that the query is expected to take.
+    expected: usize,
     /// ⌈log₂ K⌉ of the arms that the query began with.
     phases: usize,
     /// The arms that are left, in order.
@@ -43,6 +52,7 @@ impl Halving {
         let mut policy = Self {
             arms: Arms::new(params.reward, arms),
             horizon: params.horizon,
+            expected: ROUNDS,
             phases: 0,
             left: Vec::new(),
             pulls: Vec::new(),
@@ -62,7 +72,12 @@ impl Halving {
         self.pulls.clear();
         self.pulls.resize(self.arms.len(), 0);
         let shares = self.left.len().max(1).saturating_mul(self.phases.max(1));
-        self.quota = (self.horizon / shares).max(1);
+        self.quota = (self.exploration() / shares).max(1);
+    }
+
+    /// Rounds over which the arms are halved.
+    fn exploration(&self) -> usize {
+        (self.horizon).unwrap_or_else(|| (self.expected as f64).powf(2.0 / 3.0).ceil() as usize)
     }
 
     /// Drops the worse half of the arms that are left.
@@ -90,6 +105,15 @@ impl Policy for Halving {
     fn reset(&mut self, arms: usize) {
         self.arms.reset(arms);
         self.begin_query();
+    }
+
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.begin_query();
+    }
+
+    fn expect_rounds(&mut self, rounds: Option<usize>) {
+        self.expected = rounds.unwrap_or(ROUNDS);
     }
 
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
@@ -133,7 +157,7 @@ mod tests {
 
     fn halving(horizon: usize, arms: usize) -> Halving {
         let params = PolicyParams {
-            horizon,
+            horizon: Some(horizon),
             ..PolicyParams::default()
         };
         Halving::new(&params, arms)
@@ -154,6 +178,26 @@ mod tests {
         assert!(state.arms[3].index.is_some());
         assert_eq!(play(&mut policy, &rewards, 50), [1; 50]);
         assert_eq!(policy.state().arms[3].index, None);
+    }
+
+    #[test]
+    fn exploration_follows_the_rounds_that_are_expected_unless_it_is_set() {
+        // 64^(2/3) = 16 and 1000^(2/3) = 100, in two phases of four and two arms.
+        let committed_after = |policy: &mut Halving| {
+            let rounds = play(policy, &[0.2, 0.6, 0.4, 0.5], 400);
+            rounds.iter().rposition(|&arm| arm != 1).unwrap() + 1
+        };
+        let mut policy = Halving::new(&PolicyParams::default(), 4);
+        assert_eq!(committed_after(&mut policy), 8 + 8);
+        for (expected, explored) in [(Some(1000), 48 + 50), (None, 16), (Some(0), 4 + 2)] {
+            policy.expect_rounds(expected);
+            policy.reset(4);
+            assert_eq!(committed_after(&mut policy), explored);
+        }
+        let mut set = halving(16, 4);
+        set.expect_rounds(Some(1000));
+        set.reset(4);
+        assert_eq!(committed_after(&mut set), 16);
     }
 
     #[test]
@@ -216,7 +260,10 @@ mod tests {
 
     #[test]
     fn the_best_of_four_noisy_arms_is_found() {
-        let params = PolicyParams::default();
+        let params = PolicyParams {
+            horizon: Some(64),
+            ..PolicyParams::default()
+        };
         let share = share(("seq-halving", &params), &|_| &MEANS, 64..128, 2);
         assert!(share > 0.9, "{share}");
     }

@@ -30,6 +30,10 @@ impl Policy for Off {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
         None
     }

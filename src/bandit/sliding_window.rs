@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
+use crate::bandit::evidence::{About, Evidence, Ledger};
+use crate::bandit::ucb::spread;
 use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
 use crate::error::Result;
 use crate::types::ArmId;
@@ -23,7 +25,10 @@ pub(super) const DEFAULT_WINDOW: usize = 64;
 /// with `B√ξ = β√2`. Ties go to the lowest arm. Rounds of an arm that has retired since still
 /// take their places in the window.
 ///
-/// Every arm is thus tried at least once in about `w` rounds, however bad it was.
+/// Every arm is thus tried at least once in about `w` rounds, however bad it was. Of a query that
+/// is carried over, the newest rounds stay in the window, as many as the discount leaves. In the
+/// first rounds of a query it can be given the `counterfactual` of
+/// [`metasd-ucb`](super::ucb::Ucb).
 ///
 /// Draws no randomness.
 #[derive(Clone, Debug)]
@@ -31,16 +36,15 @@ pub struct SlidingWindow {
     arms: Arms,
     beta: f64,
     window: usize,
-    /// The rounds in the window, oldest first.
-    rounds: VecDeque<(ArmId, f64)>,
+    counterfactual: u64,
+    /// What the rounds in the window have shown, oldest first, each with its round's number.
+    pieces: VecDeque<(u64, About, Evidence)>,
+    /// How many rounds there are in it.
+    held: usize,
+    /// The number of the next round.
+    next: u64,
     /// What they come to for each arm.
-    tallies: Vec<Tally>,
-}
-
-#[derive(Clone, Copy, Default, Debug)]
-struct Tally {
-    pulls: u64,
-    sum: f64,
+    tallies: Ledger,
 }
 
 impl SlidingWindow {
@@ -49,31 +53,33 @@ impl SlidingWindow {
             arms: Arms::new(params.reward, arms),
             beta: params.beta,
             window: params.window,
-            rounds: VecDeque::new(),
-            tallies: vec![Tally::default(); arms],
+            counterfactual: params.counterfactual as u64,
+            pieces: VecDeque::new(),
+            held: 0,
+            next: 0,
+            tallies: Ledger::new(arms),
         }
     }
 
-    /// The upper bound of an arm with a round in the window.
-    fn bound(&self, arm: ArmId) -> Option<f64> {
-        let Tally { pulls, sum } = self.tallies[arm.0];
-        if pulls == 0 {
-            return None;
+    /// The upper bound of any arm with a round in the window.
+    fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
+        let spread = spread(self.held as f64);
+        move |arm| {
+            let mean = self.tallies.mean(arm)?;
+            Some(mean + self.beta * (spread / self.tallies.weight(arm)).sqrt())
         }
-        let n = pulls as f64;
-        let t = self.rounds.len() as f64;
-        Some(sum / n + self.beta * (2.0 * t.ln() / n).sqrt())
     }
 
-    fn forget_oldest(&mut self) {
-        if let Some((arm, reward)) = self.rounds.pop_front() {
-            let tally = &mut self.tallies[arm.0];
-            tally.pulls -= 1;
-            // Rounding errors of the subtractions must not outlive the rounds.
-            tally.sum = match tally.pulls {
-                0 => 0.0,
-                _ => tally.sum - reward,
-            };
+    /// Lets the oldest rounds go until no more than `rounds` are left.
+    fn shrink(&mut self, rounds: usize) {
+        self.held = self.held.min(rounds);
+        let oldest = self.next - self.held as u64;
+        while let Some(&(round, about, piece)) = self.pieces.front() {
+            if round >= oldest {
+                break;
+            }
+            self.tallies.take_back(about, piece);
+            self.pieces.pop_front();
         }
     }
 }
@@ -85,24 +91,33 @@ impl Policy for SlidingWindow {
 
     fn reset(&mut self, arms: usize) {
         self.arms.reset(arms);
-        self.rounds.clear();
-        self.tallies.clear();
-        self.tallies.resize(arms, Tally::default());
+        self.pieces.clear();
+        self.held = 0;
+        self.next = 0;
+        self.tallies.reset(arms);
+    }
+
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+        self.shrink((discount * self.held as f64) as usize);
+        self.tallies.carry(arms, 1.0);
     }
 
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
-        self.arms.highest(|arm| self.bound(arm))
+        self.arms.highest(self.bounds())
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
-        if let Some(reward) = self.arms.observe(feedback)? {
-            self.rounds.push_back((feedback.arm, reward));
-            let tally = &mut self.tallies[feedback.arm.0];
-            tally.pulls += 1;
-            tally.sum += reward;
-            if self.rounds.len() > self.window {
-                self.forget_oldest();
-            }
+        let scored = self.wants_counterfactual();
+        let (pieces, tallies, round) = (&mut self.pieces, &mut self.tallies, self.next);
+        let reward = self.arms.observe_all(feedback, scored, |about, piece| {
+            pieces.push_back((round, about, piece));
+            tallies.add(about, piece);
+        })?;
+        if reward.is_some() {
+            self.next += 1;
+            self.held += 1;
+            self.shrink(self.window);
         }
         Ok(())
     }
@@ -111,8 +126,12 @@ impl Policy for SlidingWindow {
         self.arms.retire(arm);
     }
 
+    fn wants_counterfactual(&self) -> bool {
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
+    }
+
     fn state(&self) -> PolicyState {
-        self.arms.state(self.name(), |arm| self.bound(arm))
+        self.arms.state(self.name(), self.bounds())
     }
 }
 

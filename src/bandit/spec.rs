@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bandit::spelling::{closest, did_you_mean, list};
 use crate::bandit::{
-    Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, off,
-    sliding_window, thompson, ucb, uniform,
+    Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, hedge, joint,
+    off, routed, sliding_window, thompson, ucb, uniform,
 };
 use crate::error::{Error, Result};
 
@@ -27,12 +27,19 @@ pub struct PolicyParams {
     pub discount: f64,
     /// The share γ of its rounds that `exp3` spreads over all arms; 0 < γ ≤ 1.
     pub exploration: f64,
-    /// Rounds that `seq-halving` expects of a query and halves the arms over; ≥ 1.
-    pub horizon: usize,
+    /// Rounds over which `seq-halving` halves the arms, ≥ 1; `None` for as many as suit the
+    /// length of the query.
+    pub horizon: Option<usize>,
     /// Rounds of each arm before `etc` commits; ≥ 1.
     pub explore_rounds: usize,
     /// The share ε of its rounds in which `eps-greedy` takes any arm; 0 ≤ ε ≤ 1.
     pub epsilon: f64,
+    /// What a round's regret counts for `hedge` after each later round, as a factor;
+    /// 0 < λ ≤ 1.
+    pub retention: f64,
+    /// The first rounds of a query in which `metasd-ucb`, `sw-ucb` and `d-ucb` have every arm
+    /// scored; 0 for none.
+    pub counterfactual: usize,
 }
 
 impl Default for PolicyParams {
@@ -43,9 +50,11 @@ impl Default for PolicyParams {
             window: sliding_window::DEFAULT_WINDOW,
             discount: discounted::DEFAULT_DISCOUNT,
             exploration: exp3::DEFAULT_EXPLORATION,
-            horizon: halving::DEFAULT_HORIZON,
+            horizon: None,
             explore_rounds: explore_commit::DEFAULT_EXPLORE_ROUNDS,
             epsilon: greedy::DEFAULT_EPSILON,
+            retention: hedge::DEFAULT_RETENTION,
+            counterfactual: 0,
         }
     }
 }
@@ -65,7 +74,7 @@ impl PolicyParams {
         }
         for (name, count) in [
             ("window", self.window),
-            ("horizon", self.horizon),
+            ("horizon", self.horizon.unwrap_or(1)),
             ("explore_rounds", self.explore_rounds),
         ] {
             if count == 0 {
@@ -77,6 +86,7 @@ impl PolicyParams {
         for (name, share) in [
             ("discount", self.discount),
             ("exploration", self.exploration),
+            ("retention", self.retention),
         ] {
             if !(share > 0.0 && share <= 1.0) {
                 return Err(Error::invalid(format!(
@@ -157,6 +167,8 @@ policies! {
     DUcb = "d-ucb" => discounted::Discounted::new;
     /// `exp3`: see [`exp3::Exp3`].
     Exp3 = "exp3" => exp3::Exp3::new;
+    /// `hedge`: see [`hedge::Hedge`].
+    Hedge = "hedge" => hedge::Hedge::new;
     /// `seq-halving`: see [`halving::Halving`].
     SeqHalving = "seq-halving" => halving::Halving::new;
     /// `etc`: see [`explore_commit::ExploreCommit`].
@@ -169,8 +181,22 @@ policies! {
     RoundRobin = "round-robin" => cyclic::Cyclic::new;
     /// `random`: see [`uniform::Uniform`].
     Random = "random" => uniform::Uniform::new;
+    /// `router`: see [`routed::Routed`].
+    Router = "router" => routed::Routed::new;
+    /// `static-ensemble`: see [`joint::Joint`].
+    StaticEnsemble = "static-ensemble" => joint::Joint::static_ensemble;
+    /// `draft-all`: see [`joint::Joint`].
+    DraftAll = "draft-all" => joint::Joint::draft_all;
     /// `off`: see [`off::Off`].
     Off = "off" => off::Off::new;
+}
+
+impl PolicySpec {
+    /// Whether the policy is more than a choice among arms by their feedback: it needs a prompt, or
+    /// several drafts in a round. Such a policy cannot be played on scripted arms.
+    pub fn needs_models(&self) -> bool {
+        matches!(self, Self::Router | Self::StaticEnsemble | Self::DraftAll)
+    }
 }
 
 impl FromStr for PolicySpec {
@@ -315,6 +341,7 @@ mod tests {
         );
         refused(r#"{"discount": 0}"#, "discount is 0; it must be above 0");
         refused(r#"{"discount": 1.01}"#, "discount is 1.01; it must be");
+        refused(r#"{"retention": 0}"#, "retention is 0; it must be above 0");
         refused(r#"{"exploration": 0}"#, "exploration is 0; it must be");
         refused(r#"{"exploration": 2}"#, "exploration is 2; it must be");
         refused(r#"{"epsilon": -0.1}"#, "epsilon is -0.1; it must lie in");
@@ -332,6 +359,13 @@ mod tests {
                     "exploration",
                     PolicyParams {
                         exploration: value,
+                        ..PolicyParams::default()
+                    },
+                ),
+                (
+                    "retention",
+                    PolicyParams {
+                        retention: value,
                         ..PolicyParams::default()
                     },
                 ),
@@ -355,9 +389,11 @@ mod tests {
             window: 1,
             discount: 1.0,
             exploration: 1.0,
-            horizon: 1,
+            horizon: Some(1),
             explore_rounds: 1,
             epsilon: 1.0,
+            retention: 1.0,
+            counterfactual: usize::MAX,
             ..PolicyParams::default()
         };
         params.validate().unwrap();

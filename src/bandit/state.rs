@@ -11,7 +11,8 @@ use crate::types::ArmId;
 pub struct PolicyState {
     /// [`Policy::name`](super::Policy::name).
     pub name: String,
-    /// Rounds observed since the last reset, those of arms that have retired since included.
+    /// Rounds observed since the last reset or carry, those of arms that have retired since
+    /// included.
     pub t: u64,
     /// The arms, in order.
     pub arms: Vec<ArmState>,
@@ -23,8 +24,11 @@ pub struct ArmState {
     /// Which arm.
     #[serde(serialize_with = "serialize_arm")]
     pub arm: ArmId,
-    /// Its rounds observed since the last reset.
+    /// Its rounds observed since the last reset or carry.
     pub pulls: u64,
+    /// How many rounds its mean is over: its own, those in which it was scored beside another,
+    /// and what is left of earlier queries that were carried over.
+    pub weight: f64,
     /// Mean reward of these rounds; `None` before the first.
     pub mean: Option<f64>,
     /// What the policy ranks the arm by, such as an upper confidence bound. `None` when the
@@ -47,15 +51,16 @@ impl fmt::Display for PolicyState {
         writeln!(f, "{}, t = {}", self.name, self.t)?;
         write!(
             f,
-            "{:>4} {:>6} {:>6} {:>6}",
-            "arm", "pulls", "mean", "index"
+            "{:>4} {:>6} {:>7} {:>6} {:>6}",
+            "arm", "pulls", "weight", "mean", "index"
         )?;
         for arm in &self.arms {
             write!(
                 f,
-                "\n{:>4} {:>6} {:>6} {:>6}{}",
+                "\n{:>4} {:>6} {:>7.1} {:>6} {:>6}{}",
                 arm.arm,
                 arm.pulls,
+                arm.weight,
                 number(arm.mean),
                 number(arm.index),
                 if arm.retired { " retired" } else { "" }
@@ -79,10 +84,10 @@ mod tests {
         assert_eq!(
             state.to_string(),
             "metasd-ucb, t = 1\n\
-             \x20arm  pulls   mean  index\n\
-             \x20  0      1  0.250  0.250\n\
-             \x20  1      0      -      -\n\
-             \x20  2      0      -      - retired"
+             \x20arm  pulls  weight   mean  index\n\
+             \x20  0      1     1.0  0.250  0.250\n\
+             \x20  1      0     0.0      -      -\n\
+             \x20  2      0     0.0      -      - retired"
         );
         let json = serde_json::to_value(&state).unwrap();
         assert_eq!(json["name"], "metasd-ucb");

@@ -36,7 +36,7 @@ impl Thompson {
 
     /// Standard deviation of an arm's posterior, in units of reward.
     fn deviation(&self, arm: ArmId) -> f64 {
-        self.beta / (self.arms.pulls(arm) as f64).sqrt()
+        self.beta / self.arms.weight(arm).sqrt()
     }
 }
 
@@ -49,8 +49,12 @@ impl Policy for Thompson {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
-        let untried = self.arms.available().find(|&arm| self.arms.pulls(arm) == 0);
+        let untried = (self.arms.available()).find(|&arm| self.arms.mean(arm).is_none());
         if untried.is_some() {
             return untried;
         }

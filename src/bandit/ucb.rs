@@ -12,6 +12,11 @@ use crate::types::ArmId;
 /// β = 1 would spend exploring.
 pub(super) const DEFAULT_BETA: f64 = 0.07;
 
+/// `2 ln t`, 0 where a discount has left less than a round.
+pub(super) fn spread(t: f64) -> f64 {
+    2.0 * t.max(1.0).ln()
+}
+
 /// MetaSD-UCB (arXiv 2604.05417), an upper confidence bound after Auer et al. (2002).
 ///
 /// Each available arm once, in order; then the arm of the largest
@@ -19,11 +24,21 @@ pub(super) const DEFAULT_BETA: f64 = 0.07;
 /// and `t` the rounds of all arms, since the last reset. Ties go to the lowest arm. Rounds
 /// of an arm that has retired since still count in `t`.
 ///
+/// With `counterfactual` = R > 0 every arm is scored on the committed text of the first R rounds
+/// of a query ("Not-a-Bandit", arXiv 2510.20064). Such a round adds 1 to `n_i` of every arm that
+/// was scored, and 1 to `t`, which stays the number of rounds. In place of the reward, `mean_i`
+/// takes in the arm's agreement with the target, averaged over the committed positions of all
+/// those rounds and shifted, for all arms alike, by what the drafting arms' rewards were above
+/// their agreement: the two are measured at different positions and could not be compared
+/// otherwise. An arm that was scored need not be tried first.
+///
 /// Draws no randomness.
 #[derive(Clone, Debug)]
 pub struct Ucb {
     arms: Arms,
     beta: f64,
+    /// How many rounds of a query score all arms.
+    counterfactual: u64,
 }
 
 impl Ucb {
@@ -31,15 +46,17 @@ impl Ucb {
         Self {
             arms: Arms::new(params.reward, arms),
             beta: params.beta,
+            counterfactual: params.counterfactual as u64,
         }
     }
 
-    /// The upper bound of an arm that was pulled.
-    fn bound(&self, arm: ArmId) -> Option<f64> {
-        let mean = self.arms.mean(arm)?;
-        let t = self.arms.rounds() as f64;
-        let n = self.arms.pulls(arm) as f64;
-        Some(mean + self.beta * (2.0 * t.ln() / n).sqrt())
+    /// The upper bound of any arm of which something is known.
+    fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
+        let spread = spread(self.arms.time());
+        move |arm| {
+            let mean = self.arms.mean(arm)?;
+            Some(mean + self.beta * (spread / self.arms.weight(arm)).sqrt())
+        }
     }
 }
 
@@ -52,20 +69,29 @@ impl Policy for Ucb {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, _rng: &mut dyn Rng) -> Option<ArmId> {
-        self.arms.highest(|arm| self.bound(arm))
+        self.arms.highest(self.bounds())
     }
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
-        self.arms.observe(feedback).map(drop)
+        let scored = self.wants_counterfactual();
+        self.arms.observe_all(feedback, scored, |_, _| {}).map(drop)
     }
 
     fn retire(&mut self, arm: ArmId) {
         self.arms.retire(arm);
     }
 
+    fn wants_counterfactual(&self) -> bool {
+        self.arms.rounds() < self.counterfactual && self.arms.are_several()
+    }
+
     fn state(&self) -> PolicyState {
-        self.arms.state(self.name(), |arm| self.bound(arm))
+        self.arms.state(self.name(), self.bounds())
     }
 }
 
@@ -105,6 +131,38 @@ mod tests {
         assert!((index(&ucb, 0) - 0.980_675_7).abs() < 1e-6);
         assert!((index(&ucb, 1) - 1.232_554_6).abs() < 1e-6);
         assert_eq!(select(&mut ucb), Some(1));
+    }
+
+    #[test]
+    fn scored_rounds_count_for_every_arm_and_the_bandit_goes_on_alone() {
+        let params = PolicyParams {
+            beta: 0.5,
+            counterfactual: 2,
+            ..PolicyParams::default()
+        };
+        let mut ucb = Ucb::new(&params, 2);
+        let scored = |arm: usize, reward: f64, committed: usize, scores: [f64; 2]| Feedback {
+            committed,
+            counterfactual: vec![(ArmId(0), scores[0]), (ArmId(1), scores[1])],
+            ..feedback(arm, reward)
+        };
+        ucb.observe(&scored(0, 0.5, 4, [0.75, 0.5])).unwrap();
+        assert!(ucb.wants_counterfactual());
+        ucb.observe(&scored(1, 0.4, 1, [0.25, 0.0])).unwrap();
+        assert!(!ucb.wants_counterfactual());
+        // Agreement 3.25 / 5 and 2 / 5, of the arms that drafted 3 / 5, whose rewards are 0.45.
+        let index = |ucb: &Ucb, arm: usize| ucb.state().arms[arm].index.unwrap();
+        let bound = |mean: f64, n: f64, t: f64| mean + 0.5 * (2.0 * t.ln() / n).sqrt();
+        assert!((index(&ucb, 0) - bound(0.5, 2.0, 2.0)).abs() < 1e-12);
+        assert!((index(&ucb, 1) - bound(0.25, 2.0, 2.0)).abs() < 1e-12);
+
+        // From here on scores are not looked at.
+        ucb.observe(&scored(0, 0.8, 4, [0.0, 1.0])).unwrap();
+        assert!((index(&ucb, 0) - bound(1.8 / 3.0, 3.0, 3.0)).abs() < 1e-12);
+        assert!((index(&ucb, 1) - bound(0.25, 2.0, 3.0)).abs() < 1e-12);
+        let state = ucb.state();
+        assert_eq!((state.t, state.arms[1].pulls), (3, 1));
+        assert_eq!(state.arms[1].weight, 2.0);
     }
 
     #[test]

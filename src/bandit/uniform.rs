@@ -30,6 +30,10 @@ impl Policy for Uniform {
         self.arms.reset(arms);
     }
 
+    fn carry(&mut self, arms: usize, discount: f64) {
+        self.arms.carry(arms, discount);
+    }
+
     fn select(&mut self, rng: &mut dyn Rng) -> Option<ArmId> {
         let available = self.arms.available().count();
         if available == 0 {

@@ -29,7 +29,13 @@ pub fn run(args: &AuditArgs, environment: &Environment) -> Result<ExitCode> {
     let prompts = read_prompts(&args.source, args.per_category)?;
     let _busy = Busy::new();
     let progress = Progress::new(false);
-    let mut engine = Engine::open(&args.models, &args.speculation, environment, &progress)?;
+    let mut engine = Engine::open_for(
+        &args.policies,
+        &args.models,
+        &args.speculation,
+        environment,
+        &progress,
+    )?;
     let policies = policies(args, &engine);
     let params = engine.session.params().policy_params.clone();
     check_policies(&policies, &params, &engine)?;

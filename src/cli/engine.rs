@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use metasd::align::Aligner;
 use metasd::bandit::PolicySpec;
-use metasd::llama::{ContextParams, Model, ModelParams};
+use metasd::llama::{ContextParams, Model, ModelParams, TokenEmbedding};
 use metasd::pool::{Pool, PoolDefaults};
-use metasd::session::{Session, SessionParams};
+use metasd::router::{Router, TargetIdentity};
+use metasd::session::{Session, SessionParams, check_carry};
 use metasd::target::LlamaTarget;
 use metasd::{Error, ErrorKind, Result};
 
@@ -44,6 +45,20 @@ impl Engine {
         environment: &Environment,
         progress: &Progress,
     ) -> Result<Self> {
+        Self::open_for(&[], models, speculation, environment, progress)
+    }
+
+    /// The same, for a session that may be switched to `policies` too.
+    ///
+    /// # Errors
+    /// Those of [`Self::open`].
+    pub fn open_for(
+        policies: &[PolicySpec],
+        models: &ModelArgs,
+        speculation: &SpeculationArgs,
+        environment: &Environment,
+        progress: &Progress,
+    ) -> Result<Self> {
         let mut selection = Selection::new(models, environment)?;
         let mut params = session_params(&selection.session, speculation, models.batch_size)?;
         if params.policy == PolicySpec::Off {
@@ -56,9 +71,23 @@ impl Engine {
             }
         }
         settle_policy(&mut params, &selection, speculation)?;
+        let asked = |policy| params.policy == policy || policies.contains(&policy);
+        let (uses_router, uses_candidates) =
+            (asked(PolicySpec::Router), asked(PolicySpec::DraftAll));
+        let router = speculation.router.clone().or(selection.router.clone());
+        // A file that is wrong is told before the models are read.
+        if uses_router {
+            read_router(router.as_deref())?;
+        }
+        let candidates = match uses_candidates {
+            // Even a single one is verified as one of several.
+            true => selection.drafters.len().max(2),
+            false => 1,
+        };
+        check_candidates(candidates, params.n_max, models.batch_size)?;
 
         let model = load_target(&selection.target, models, progress)?;
-        let (target, defaults) = open_target(&model, models, params.n_max)?;
+        let (target, defaults) = open_target(&model, models, params.n_max, candidates)?;
         let pool = progress.during("loading the drafters", || {
             load_drafters(&mut selection, &params.policy, &model, defaults)
         })?;
@@ -71,17 +100,45 @@ impl Engine {
                 ));
             }
         }
-        Ok(Self {
+        let mut engine = Self {
             session: Session::new(Box::new(target), model.clone(), pool, params)?,
             system_prompt: selection.system_prompt,
             model,
             n_ctx: defaults.n_ctx,
-        })
+        };
+        if uses_router {
+            engine.open_router(router.as_deref())?;
+        }
+        Ok(engine)
+    }
+
+    /// Gives the session the router at `path`.
+    ///
+    /// # Errors
+    /// When no router was given, or it is unusable or not for this target or these drafters.
+    fn open_router(&mut self, path: Option<&Path>) -> Result<()> {
+        let (path, router) = read_router(path)?;
+        router
+            .check_target(&TargetIdentity::of(&self.model))
+            .and_then(|()| TokenEmbedding::open(&self.model))
+            .and_then(|embedding| self.session.set_router(router, Box::new(embedding)))
+            .map_err(|error| error.context(path.display()))
     }
 }
 
-/// Makes the target's context, for drafts of at most `n_max` tokens, and what the drafters take over
-/// from it.
+/// The router at `path`.
+fn read_router(path: Option<&Path>) -> Result<(&Path, Router)> {
+    let Some(path) = path else {
+        return Err(Error::invalid(
+            "policy `router` needs a router: give its file with --router, or with `router` in the \
+             pool file's [session]; `metasd router fit` makes one",
+        ));
+    };
+    Ok((path, Router::load(path)?))
+}
+
+/// Makes the target's context, for up to `candidates` drafts of at most `n_max` tokens verified at
+/// once, and what the drafters take over from it.
 ///
 /// # Errors
 /// When the context cannot be made.
@@ -89,6 +146,7 @@ pub fn open_target(
     model: &Arc<Model>,
     models: &ModelArgs,
     n_max: usize,
+    candidates: usize,
 ) -> Result<(LlamaTarget, PoolDefaults)> {
     let defaults = PoolDefaults {
         n_ctx: context_size(models.ctx_size, model),
@@ -100,7 +158,8 @@ pub fn open_target(
         &ContextParams {
             n_ctx: defaults.n_ctx,
             n_batch: defaults.n_batch,
-            max_outputs: n_max + 1,
+            max_outputs: n_max * candidates + 1,
+            sequences: if candidates > 1 { candidates + 1 } else { 1 },
             threads: defaults.threads,
         },
     )?;
@@ -167,11 +226,15 @@ fn session_params(
     if let Some(temperature) = args.reward_temperature {
         params.reward_temperature = temperature;
     }
+    if args.carry.is_some() {
+        params.carry = args.carry;
+    }
     if let Some(n_max) = args.spec_draft_n_max {
         params.n_max = n_max;
     }
     params.policy_params.validate()?;
     Aligner::new(params.reward_temperature)?;
+    check_carry(params.carry)?;
     check_n_max(params.n_max, batch_size)?;
     Ok(params)
 }
@@ -195,6 +258,19 @@ pub fn check_n_max(n_max: usize, batch_size: usize) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Checks that the drafts of `candidates` drafters and the token before them fit a batch.
+fn check_candidates(candidates: usize, n_max: usize, batch_size: usize) -> Result<()> {
+    if candidates == 1 || candidates * n_max < batch_size {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "{candidates} drafts of {n_max} tokens and the token before them, which policy `{}` \
+         verifies at once, do not fit a batch of {batch_size}; lower --spec-draft-n-max or raise \
+         --batch-size",
+        PolicySpec::DraftAll
+    )))
 }
 
 /// Checks that the policy goes with the drafters there are. A pool file's policy that goes with a

@@ -1,7 +1,5 @@
 //! `metasd pool matrix`.
 
-use std::io::ErrorKind as IoErrorKind;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use indicatif::ProgressBar;
@@ -19,9 +17,6 @@ use super::selection::Selection;
 use super::suite::{self, Prompt};
 use super::{Environment, engine, prompt, say};
 
-/// Where prompts lie beside the pool file.
-const PROMPTS: &str = "prompts";
-
 /// Generates greedily with every drafter alone, and prints by category of prompt how many tokens a
 /// round of it is worth and how well it agrees with the target.
 ///
@@ -31,13 +26,13 @@ const PROMPTS: &str = "prompts";
 pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode> {
     engine::check_n_max(args.spec_draft_n_max, args.models.batch_size)?;
     let selection = Selection::new(&args.models, environment)?;
-    let prompts = read_prompts(&args.prompts, selection.pool.as_deref())?;
+    let prompts = suite::read_all(&args.prompts, selection.pool.as_deref())?;
     let categories = categories(prompts, &args.categories, args.per_category)?;
 
     let _busy = Busy::new();
     let progress = Progress::new(false);
     let model = engine::load_target(&selection.target, &args.models, &progress)?;
-    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max)?;
+    let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max, 1)?;
     let mut pool = Pool::default();
     let mut rows: Vec<Row> = progress.during("loading the drafters", || {
         let load = |(index, drafter)| {
@@ -151,70 +146,21 @@ fn tell(bar: &ProgressBar, category: &Category, (place, of): (usize, usize)) {
     bar.suspend(|| say(format_args!("{} done, {place} of {of}", category.name)));
 }
 
-/// The prompts of `given`, else those beside the pool file.
-fn read_prompts(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
-    let found = match (given, pool) {
-        ([], None) => {
-            return Err(Error::invalid("no prompts; give a file with --prompts"));
-        }
-        ([], Some(pool)) => prompt_files(&pool.with_file_name(PROMPTS))?,
-        (given, _) => given.to_vec(),
-    };
-    let mut prompts = Vec::new();
-    for path in &found {
-        let read = suite::read(path, None).map_err(|error| match error.kind() {
-            // The command line is wrong then.
-            ErrorKind::NotFound => Error::invalid(error.to_string()).context("--prompts"),
-            _ => error,
-        })?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        prompts.extend(read.into_iter().map(|prompt| match &*prompt.category {
-            "" => Prompt {
-                category: stem.clone().into_owned(),
-                ..prompt
-            },
-            _ => prompt,
-        }));
-    }
-    Ok(prompts)
-}
-
-/// The prompt files in `folder`, by name.
-fn prompt_files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let none = || {
-        Error::invalid(format!(
-            "no prompts: {} has no .jsonl file; give one with --prompts",
-            folder.display()
-        ))
-    };
-    let wrong = |error: std::io::Error| match error.kind() {
-        IoErrorKind::NotFound => none(),
-        _ => Error::io("cannot read", folder, error),
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        let path = entry.map_err(wrong)?.path();
-        if path.extension().is_some_and(|ending| ending == "jsonl") {
-            files.push(path);
-        }
-    }
-    if files.is_empty() {
-        return Err(none());
-    }
-    files.sort_unstable();
-    Ok(files)
-}
-
 /// The prompts of one category.
 #[derive(Debug, PartialEq)]
-struct Category {
-    name: String,
-    texts: Vec<String>,
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub texts: Vec<String>,
 }
 
 /// The prompts by category, in the order in which categories first occur; only those `asked` for,
 /// if any are, and of each `per_category` prompts at most.
-fn categories(
+///
+/// # Errors
+/// When there are no prompts, or none of a category that was asked for.
+pub fn categories(
     prompts: Vec<Prompt>,
     asked: &[String],
     per_category: Option<usize>,
@@ -320,7 +266,14 @@ fn table(categories: &[&str], rows: &[Row], value: fn(&Cell) -> Option<f64>) -> 
         }
         lines.push(line);
     }
-    let widths: Vec<usize> = (0..categories.len() + 2)
+    markdown(lines)
+}
+
+/// A Markdown table: the first line is its head, the first column to the left, the others to the
+/// right. Every line has as many cells.
+pub fn markdown(mut lines: Vec<Vec<String>>) -> String {
+    let columns = lines.first().map_or(0, Vec::len);
+    let widths: Vec<usize> = (0..columns)
         .map(|column| {
             let lengths = lines.iter().map(|line| line[column].chars().count());
             lengths.max().unwrap_or(0)
@@ -491,28 +444,5 @@ mod tests {
         assert!(error.to_string().contains("`z`"), "{error}");
         assert!(error.to_string().ends_with("x, y"), "{error}");
         assert_eq!(error.exit_code(), 2);
-    }
-
-    #[test]
-    fn prompt_files_are_read_by_name_and_lend_their_names_to_prompts_without_category() {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let pool = folder.path().join("pool.toml");
-        let prompts = folder.path().join(PROMPTS);
-        let error = read_prompts(&[], Some(&pool)).expect_err("no folder");
-        assert!(error.to_string().contains(PROMPTS), "{error}");
-        assert_eq!(error.exit_code(), 2);
-        std::fs::create_dir(&prompts).expect("writable");
-        assert!(read_prompts(&[], Some(&pool)).is_err());
-        let write = |name: &str, line: &str| {
-            std::fs::write(prompts.join(name), line).expect("writable");
-        };
-        write("b.jsonl", "{\"prompt\": \"2\"}");
-        write(
-            "a.jsonl",
-            "{\"turns\": [\"1\", \"-\"], \"category\": \"qa\"}",
-        );
-        write("notes.txt", "no prompts");
-        let read = read_prompts(&[], Some(&pool)).expect("valid");
-        assert_eq!(read, self::prompts(&[("1", "qa"), ("2", "b")]));
     }
 }

@@ -98,10 +98,20 @@ pub struct SpeculationArgs {
     #[command(flatten)]
     pub tuning: TuningArgs,
 
+    /// The router that --policy router asks, made by `metasd router fit` [default: the pool's]
+    #[arg(long, value_name = "FILE")]
+    pub router: Option<PathBuf>,
+
     /// The temperature at which distributions are compared for the reward [default: the pool's,
     /// else 1]
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub reward_temperature: Option<f32>,
+
+    /// Keep what the policy has learnt from one generation to the next, a round counting DISCOUNT
+    /// times in each that follows [default: the pool's, else off; without a number 0.5]
+    #[arg(long, value_name = "DISCOUNT", num_args = 0..=1, allow_negative_numbers = true)]
+    #[arg(default_missing_value = "0.5")]
+    pub carry: Option<f64>,
 
     /// The most tokens drafted in a round [default: the pool's, else 5]
     #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
@@ -110,7 +120,7 @@ pub struct SpeculationArgs {
 }
 
 /// What the policies are tuned by, each option named like its field of [`PolicyParams`].
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Speculation")]
 pub struct TuningArgs {
     /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07]
@@ -130,7 +140,8 @@ pub struct TuningArgs {
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub exploration: Option<f64>,
 
-    /// Rounds over which seq-halving halves the drafters [default: the pool's, else 64]
+    /// Rounds over which seq-halving halves the drafters [default: the pool's, else as suits the
+    /// number of tokens]
     #[arg(long, value_name = "ROUNDS", value_parser = positive, allow_negative_numbers = true)]
     pub horizon: Option<usize>,
 
@@ -142,6 +153,15 @@ pub struct TuningArgs {
     /// 0.1]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     pub epsilon: Option<f64>,
+
+    /// What hedge multiplies a drafter's regret by with each round [default: the pool's, else 0.98]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    pub retention: Option<f64>,
+
+    /// Have metasd-ucb, sw-ucb and d-ucb score all drafters on the text of the first ROUNDS rounds
+    /// [default: the pool's, else 0]
+    #[arg(long, value_name = "ROUNDS", value_parser = whole, allow_negative_numbers = true)]
+    pub counterfactual: Option<usize>,
 }
 
 impl TuningArgs {
@@ -156,9 +176,11 @@ impl TuningArgs {
         put(self.window, &mut params.window);
         put(self.discount, &mut params.discount);
         put(self.exploration, &mut params.exploration);
-        put(self.horizon, &mut params.horizon);
+        put(self.horizon.map(Some), &mut params.horizon);
         put(self.explore_rounds, &mut params.explore_rounds);
         put(self.epsilon, &mut params.epsilon);
+        put(self.retention, &mut params.retention);
+        put(self.counterfactual, &mut params.counterfactual);
     }
 }
 

@@ -1,9 +1,15 @@
-//! Curves over a logarithmic axis, as an SVG file.
+//! Curves, as an SVG file.
 
+mod rows;
+
+use std::ops::Range;
 use std::path::Path;
 
 use metasd::{Error, ErrorKind, Result};
+use plotters::coord::ranged1d::{AsRangedCoord, ValueFormatter};
 use plotters::prelude::*;
+
+pub use rows::{intervals, timeline};
 
 const SIZE: (u32, u32) = (900, 560);
 
@@ -25,16 +31,40 @@ pub struct Labels<'a> {
     pub y: &'a str,
 }
 
-/// Draws `curves` to the file at `path`.
+/// How the axes are divided.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Axes {
+    /// Whether the x axis is logarithmic.
+    pub log_x: bool,
+    /// What the y axis shows, when not what the curves need.
+    pub y: Option<(f64, f64)>,
+}
+
+/// Draws `curves` over a logarithmic axis to the file at `path`.
 ///
 /// # Errors
 /// When there is no point, or the file cannot be written.
 pub fn svg(path: &Path, labels: &Labels<'_>, curves: &[Curve]) -> Result<()> {
-    let text = drawing(labels, curves)?;
-    std::fs::write(path, text).map_err(|error| Error::io("cannot write the plot", path, error))
+    let axes = Axes {
+        log_x: true,
+        y: None,
+    };
+    write(path, &drawing(labels, axes, curves)?)
 }
 
-fn drawing(labels: &Labels<'_>, curves: &[Curve]) -> Result<String> {
+/// Writes a drawing to the file at `path`.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write(path: &Path, drawing: &str) -> Result<()> {
+    std::fs::write(path, drawing).map_err(|error| Error::io("cannot write the plot", path, error))
+}
+
+/// `curves` as the text of an SVG file.
+///
+/// # Errors
+/// When there is no point.
+pub fn drawing(labels: &Labels<'_>, axes: Axes, curves: &[Curve]) -> Result<String> {
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let range = |value: fn(&(f64, f64)) -> f64| {
         points()
@@ -56,21 +86,42 @@ fn drawing(labels: &Labels<'_>, curves: &[Curve]) -> Result<String> {
         x_low / 2.0..x_high * 2.0
     };
     let margin = ((y_high - y_low) * 0.05).max(0.5);
-    let y_range = (y_low - margin)..(y_high + margin);
+    let y_range = match axes.y {
+        Some((low, high)) => low..high,
+        None => (y_low - margin)..(y_high + margin),
+    };
 
     let mut text = String::new();
-    draw(&mut text, labels, curves, x_range, y_range)
-        .map_err(|error| Error::new(ErrorKind::Io, format!("cannot draw the plot: {error}")))?;
+    // Growing curves leave the upper left free, shares that settle begin there.
+    let drawn = if axes.log_x {
+        let legend = SeriesLabelPosition::UpperLeft;
+        let x_range = x_range.log_scale();
+        draw(&mut text, labels, curves, (x_range, y_range), legend)
+    } else {
+        let legend = SeriesLabelPosition::UpperRight;
+        draw(&mut text, labels, curves, (x_range, y_range), legend)
+    };
+    drawn.map_err(cannot_draw)?;
     Ok(text)
 }
 
-fn draw(
+type Drawn = std::result::Result<(), Box<dyn std::error::Error>>;
+
+fn cannot_draw(error: Box<dyn std::error::Error>) -> Error {
+    Error::new(ErrorKind::Io, format!("cannot draw the plot: {error}"))
+}
+
+fn draw<X>(
     text: &mut String,
     labels: &Labels<'_>,
     curves: &[Curve],
-    x_range: std::ops::Range<f64>,
-    y_range: std::ops::Range<f64>,
-) -> std::result::Result<(), Box<dyn std::error::Error>> {
+    (x_range, y_range): (X, Range<f64>),
+    legend: SeriesLabelPosition,
+) -> Drawn
+where
+    X: AsRangedCoord<Value = f64>,
+    X::CoordDescType: ValueFormatter<f64>,
+{
     let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
     root.fill(&WHITE)?;
     let mut chart = ChartBuilder::on(&root)
@@ -78,7 +129,7 @@ fn draw(
         .margin(12)
         .x_label_area_size(44)
         .y_label_area_size(64)
-        .build_cartesian_2d(x_range.log_scale(), y_range)?;
+        .build_cartesian_2d(x_range, y_range)?;
     chart
         .configure_mesh()
         .x_desc(labels.x)
@@ -98,7 +149,7 @@ fn draw(
     }
     chart
         .configure_series_labels()
-        .position(SeriesLabelPosition::UpperLeft)
+        .position(legend)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK.mix(0.3))
         .draw()?;
@@ -124,9 +175,14 @@ mod tests {
         y: "rounds",
     };
 
+    const AXES: Axes = Axes {
+        log_x: true,
+        y: None,
+    };
+
     #[test]
     fn a_plot_names_its_curves_and_axes() {
-        let text = drawing(&LABELS, &[curve(&[(128.0, 1.0), (512.0, 3.0)])]).expect("drawn");
+        let text = drawing(&LABELS, AXES, &[curve(&[(128.0, 1.0), (512.0, 3.0)])]).expect("drawn");
         assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"));
         for word in ["metasd-ucb bd", "regret", "tokens", "rounds", "<polyline"] {
             assert!(text.contains(word), "{word}");
@@ -135,13 +191,23 @@ mod tests {
 
     #[test]
     fn a_single_point_and_a_level_curve_can_be_drawn() {
-        drawing(&LABELS, &[curve(&[(128.0, 1.0)])]).expect("a point");
-        drawing(&LABELS, &[curve(&[(128.0, 0.0), (256.0, 0.0)])]).expect("level");
+        drawing(&LABELS, AXES, &[curve(&[(128.0, 1.0)])]).expect("a point");
+        drawing(&LABELS, AXES, &[curve(&[(128.0, 0.0), (256.0, 0.0)])]).expect("level");
+    }
+
+    #[test]
+    fn a_plain_axis_may_begin_at_zero_and_show_more_than_the_curve() {
+        let axes = Axes {
+            log_x: false,
+            y: Some((0.0, 1.0)),
+        };
+        let text = drawing(&LABELS, axes, &[curve(&[(0.0, 0.4), (9.0, 0.6)])]).expect("drawn");
+        assert!(text.contains("1.0"), "the end of the y axis");
     }
 
     #[test]
     fn nothing_to_plot_is_an_error() {
-        drawing(&LABELS, &[]).expect_err("no curve");
-        drawing(&LABELS, &[curve(&[(1.0, f64::NAN)])]).expect_err("no number");
+        drawing(&LABELS, AXES, &[]).expect_err("no curve");
+        drawing(&LABELS, AXES, &[curve(&[(1.0, f64::NAN)])]).expect_err("no number");
     }
 }

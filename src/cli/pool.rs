@@ -123,6 +123,7 @@ impl Bench {
                 n_ctx,
                 n_batch: self.n_batch,
                 max_outputs: 1,
+                sequences: 1,
                 threads,
             },
         )?;

@@ -37,7 +37,7 @@ pub fn run(args: &RunArgs, environment: &Environment) -> Result<ExitCode> {
 
     let paint = args.show_drafter.then(|| Paint::new(args.color)).flatten();
     if let Some(paint) = paint.as_ref().filter(|_| !args.quiet) {
-        say(paint.legend(&engine.session.pool().names()));
+        say(paint.legend(&engine.session.proposers()));
     }
     let mut output = Output::new(paint);
     if let Some(trace) = &mut trace {

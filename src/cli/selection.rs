@@ -28,6 +28,8 @@ pub struct Selection {
     pub system_prompt: Option<String>,
     /// What the pool file says of the session.
     pub session: SessionParams,
+    /// The router's file, if the pool file names one.
+    pub router: Option<PathBuf>,
     /// The drafters.
     pub drafters: Vec<DrafterSpec>,
     /// Whether drafters that do not fit are left out: nobody asked for this pool with this target.
@@ -73,6 +75,7 @@ impl Selection {
                 .as_ref()
                 .map(|file| file.session.clone())
                 .unwrap_or_default(),
+            router: file.as_ref().and_then(|file| file.router.clone()),
             drafters,
             leaves_out: args.pool.is_none() && args.model.is_some() && file.is_some(),
             pool: path.cloned(),

@@ -1,58 +1,105 @@
 //! `metasd simulate`.
 
-use std::process::ExitCode;
+mod problem;
+mod report;
 
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+
+use indicatif::ProgressBar;
 use metasd::bandit::{PolicyParams, PolicySpec, Reward};
-use metasd::sim::{Arm, Estimate, Experiment, Fit, SimRun, regret};
+use metasd::bench::Method;
+use metasd::sim::{Arm, Experiment, SimRun, regret};
 use metasd::{ArmId, Error, ErrorKind, Result};
-use serde::{Serialize, Serializer};
 
 use super::args::SimulateArgs;
 use super::interrupt::{self, Busy};
 use super::output::Output;
-use super::plot::{self, Curve, Labels};
+use super::plot::{self, Axes};
 use super::progress::Progress;
-use super::{sampling, say};
+use super::{replay, sampling, say};
+pub use problem::Problem;
+use report::{Report, Row, Solved};
+
+/// The problem when none is given.
+const DEFAULT_ARMS: &str = "0.4,0.55,0.7";
+
+/// Token budget of the queries that tell how soon the best arm is taken.
+const CONVERGENCE_TOKENS: u64 = 8192;
 
 /// Plays policies on scripted arms and prints their regret.
 ///
 /// # Errors
 /// For wrong arguments, a plot that cannot be written, or when Ctrl-C stops it.
 pub fn run(args: &SimulateArgs) -> Result<ExitCode> {
+    if args.replay.record.is_some() {
+        return replay::run(args);
+    }
     let simulation = Simulation::new(args)?;
     let _busy = Busy::new();
     let report = simulation.play()?;
     let mut output = Output::default();
     report.lines().iter().for_each(|line| output.line(line));
     if args.json {
-        let line = serde_json::to_string(&report)
+        let line = serde_json::to_string(&report.json())
             .map_err(|error| Error::invalid(format!("the report is no JSON: {error}")))?;
         output.line(&line);
     }
     // After the results, so that a file that cannot be written does not take them along.
     if let Some(path) = &args.plot {
-        plot::svg(path, &LABELS, &report.curves())?;
-        say(format_args!("{}: regret over tokens", path.display()));
+        write_plots(path, &report)?;
     }
     Ok(output.finish(ExitCode::SUCCESS))
 }
 
-const LABELS: Labels<'_> = Labels {
-    title: "Regret against the best drafter alone",
-    x: "tokens",
-    y: "rounds",
-};
+/// The regret of each problem into a file of its own, and how soon the best arm is taken beside it.
+fn write_plots(path: &Path, report: &Report) -> Result<()> {
+    let axes = Axes {
+        log_x: true,
+        y: Some((0.0, 1.0)),
+    };
+    for (index, problem) in report.problems.iter().enumerate() {
+        let number = match report.problems.len() {
+            1 => String::new(),
+            _ => format!("-{}", index + 1),
+        };
+        let regret = beside(path, &number);
+        plot::svg(&regret, &problem.regret_labels(), &problem.regret_curves())?;
+        say(format_args!("{}: regret over tokens", regret.display()));
+        let curves = problem.convergence_curves();
+        if curves.iter().any(|curve| !curve.points.is_empty()) {
+            let best = beside(path, &format!("{number}-best-arm"));
+            let labels = problem.convergence_labels();
+            plot::write(&best, &plot::drawing(&labels, axes, &curves)?)?;
+            say(format_args!("{}: share of the best arm", best.display()));
+        }
+    }
+    Ok(())
+}
+
+/// `path` with `suffix` behind the file's stem.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    if suffix.is_empty() {
+        return path.to_owned();
+    }
+    let mut name = path.file_stem().unwrap_or_default().to_owned();
+    name.push(suffix);
+    if let Some(ending) = path.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
+}
 
 /// What is to be played.
 #[derive(Debug)]
 struct Simulation {
-    arms: Vec<Arm>,
-    policies: Vec<PolicySpec>,
+    problems: Vec<Problem>,
+    policies: Vec<Method>,
     rewards: Vec<Reward>,
     tokens: Vec<u64>,
     params: PolicyParams,
-    /// Whether `seq-halving` is given the horizon of each budget rather than one for all.
-    fits_horizon: bool,
     n_max: usize,
     runs: u64,
     seed: u64,
@@ -60,15 +107,22 @@ struct Simulation {
 
 impl Simulation {
     fn new(args: &SimulateArgs) -> Result<Self> {
-        let arms = args.arms.iter().cloned();
         let mut params = PolicyParams::default();
         args.tuning.apply(&mut params);
         let mut tokens: Vec<u64> = args.tokens.iter().map(|&tokens| tokens as u64).collect();
         tokens.sort_unstable();
         tokens.dedup();
+        let mut problems = args.arms.clone();
+        for path in &args.arms_from {
+            problems.extend(Problem::read(path)?);
+        }
+        if problems.is_empty() {
+            problems.push(DEFAULT_ARMS.parse()?);
+        }
         let simulation = Self {
-            arms: arms
-                .map(|arm| arm.spread(args.spread))
+            problems: problems
+                .into_iter()
+                .map(|problem| problem.spread(args.spread))
                 .collect::<Result<_>>()?,
             policies: match args.policies.as_slice() {
                 [] => learning_policies(),
@@ -77,7 +131,6 @@ impl Simulation {
             rewards: args.rewards.clone(),
             tokens,
             params,
-            fits_horizon: args.tuning.horizon.is_none(),
             n_max: args.spec_draft_n_max,
             runs: args.runs as u64,
             seed: sampling::seed(args.seed)?,
@@ -88,258 +141,163 @@ impl Simulation {
 
     /// A policy that is wrong must not be found out after minutes with the others.
     fn check_policies(&self) -> Result<()> {
-        let names: Vec<String> = (0..self.arms.len()).map(|arm| arm.to_string()).collect();
-        self.policies
-            .iter()
-            .try_for_each(|policy| policy.build(&self.params, &names).map(drop))
+        for method in &self.policies {
+            if method.policy.needs_models() {
+                return Err(Error::invalid(format!(
+                    "policy `{method}` is more than a choice among arms and cannot be simulated"
+                )));
+            }
+            if method.n_max.is_some() {
+                return Err(Error::invalid(format!(
+                    "policy `{method}`: all draft the same number of tokens here, given with \
+                     --spec-draft-n-max"
+                )));
+            }
+            let params = method.params(&self.params)?;
+            for problem in &self.problems {
+                let names: Vec<String> = (0..problem.arms.len()).map(|a| a.to_string()).collect();
+                method.policy.build(&params, &names)?;
+            }
+        }
+        Ok(())
     }
 
     fn play(&self) -> Result<Report> {
-        let played_each = self.arms.len() + self.policies.len() * self.rewards.len();
-        let total = (self.tokens.len() * played_each) as u64 * self.runs;
+        let learning = self.policies.iter().filter(|method| method.learns());
+        let rows = learning.count() * self.rewards.len();
+        let others = self.policies.iter().filter(|method| !method.learns());
+        let rows = rows + others.count();
+        let arms: usize = self.problems.iter().map(|problem| problem.arms.len()).sum();
+        let played = (arms + rows * self.problems.len()) * self.tokens.len();
+        let convergences = rows * self.problems.len();
+        let total = (played + convergences) as u64 * self.runs;
         let bar = Progress::new(false).steps("simulating", total);
-        let mut after_run = || {
-            bar.inc(1);
-            match interrupt::is_set() {
-                true => Err(Error::new(ErrorKind::Cancelled, "interrupted")),
-                false => Ok(()),
-            }
-        };
-        let mut rows: Vec<Row> = self
-            .policies
-            .iter()
-            .flat_map(|policy| self.rewards.iter().map(|&reward| Row::new(policy, reward)))
-            .collect();
-        let mut best_arms = Vec::new();
-        for &tokens in &self.tokens {
-            let experiment = Experiment {
-                arms: &self.arms,
-                tokens,
-                n_max: self.n_max,
-                runs: self.runs,
-                seed: self.seed,
-            };
-            let (best_arm, best) = experiment.best_fixed(&mut after_run)?;
-            best_arms.push(BestArm::new(tokens, best_arm, &best));
-            let params = self.params_for(tokens);
-            for row in &mut rows {
-                let params = PolicyParams {
-                    reward: row.reward,
-                    ..params.clone()
-                };
-                let runs = experiment.runs(&row.policy, &params, &mut after_run)?;
-                row.add(tokens, regret(&runs, &best), &runs);
-            }
-        }
-        rows.iter_mut().for_each(Row::fit);
         Ok(Report {
-            arms: self.arms.iter().map(Arm::to_string).collect(),
+            problems: self
+                .problems
+                .iter()
+                .map(|problem| self.solve(problem, &bar))
+                .collect::<Result<_>>()?,
             n_max: self.n_max,
             runs: self.runs,
             seed: self.seed,
-            best: best_arms,
-            rows,
         })
     }
 
-    /// The parameters for a budget; `seq-halving` expects what the arms take on average.
-    fn params_for(&self, tokens: u64) -> PolicyParams {
-        let mut params = self.params.clone();
-        if self.fits_horizon {
-            let committed = self.arms.iter().map(|arm| arm.committed(0.5, self.n_max));
-            let mean = committed.sum::<f64>() / self.arms.len().max(1) as f64;
-            params.horizon = ((tokens as f64 / mean) as usize).max(1);
+    fn solve(&self, problem: &Problem, bar: &ProgressBar) -> Result<Solved> {
+        let arms = &*problem.arms;
+        let mut best = Vec::new();
+        for &tokens in &self.tokens {
+            let mut after_run = || step(bar);
+            best.push(self.experiment(arms, tokens).best_fixed(&mut after_run)?);
         }
-        params
+        let best_arm = best.last().map_or(ArmId(0), |(arm, _)| *arm);
+        let mut rows: Vec<Row> = Vec::new();
+        for method in &self.policies {
+            let rewards = match method.learns() {
+                true => &*self.rewards,
+                false => &self.rewards[..self.rewards.len().min(1)],
+            };
+            rows.extend(rewards.iter().map(|&reward| Row::new(method, reward)));
+        }
+        // The rows have nothing in common but the best arm's runs, which are only read.
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let mut shares: Vec<Vec<&mut Row>> = (0..threads).map(|_| Vec::new()).collect();
+        for (index, row) in rows.iter_mut().enumerate() {
+            shares[index % threads].push(row);
+        }
+        let best_runs = &best;
+        thread::scope(|scope| {
+            let fill = |rows: Vec<&mut Row>| {
+                rows.into_iter()
+                    .try_for_each(|row| self.fill(row, arms, best_runs, best_arm, bar))
+            };
+            let workers: Vec<_> = shares
+                .into_iter()
+                .map(|rows| scope.spawn(move || fill(rows)))
+                .collect();
+            workers.into_iter().try_for_each(|worker| {
+                worker
+                    .join()
+                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })
+        })?;
+        let rounds = self.tokens.iter().zip(&best);
+        Ok(Solved::new(
+            problem,
+            best_arm,
+            rounds.map(|(&tokens, (_, runs))| (tokens, &**runs)),
+            &self.rewards,
+            self.n_max,
+            rows,
+        ))
+    }
+
+    /// Plays the policy of a row for all budgets.
+    fn fill(
+        &self,
+        row: &mut Row,
+        arms: &[Arm],
+        best: &[(ArmId, Vec<SimRun>)],
+        best_arm: ArmId,
+        bar: &ProgressBar,
+    ) -> Result<()> {
+        let mut after_run = || step(bar);
+        for (&tokens, (_, best)) in self.tokens.iter().zip(best) {
+            let experiment = self.experiment(arms, tokens);
+            let params = self.params_for(row)?;
+            let runs = experiment.runs(&row.method.policy, &params, &mut after_run)?;
+            row.add(tokens, regret(&runs, best));
+        }
+        // Of arms that change it is not always the same one that is best.
+        if arms.iter().all(Arm::is_steady) {
+            let most = self.tokens.last().copied().unwrap_or(CONVERGENCE_TOKENS);
+            let experiment = self.experiment(arms, most.min(CONVERGENCE_TOKENS));
+            let params = self.params_for(row)?;
+            let policy = &row.method.policy;
+            let found = experiment.convergence(policy, &params, best_arm, &mut after_run)?;
+            row.converge(&found);
+        }
+        Ok(())
+    }
+
+    fn experiment<'a>(&self, arms: &'a [Arm], tokens: u64) -> Experiment<'a> {
+        Experiment {
+            arms,
+            tokens,
+            n_max: self.n_max,
+            runs: self.runs,
+            seed: self.seed,
+        }
+    }
+
+    /// A row's parameters.
+    fn params_for(&self, row: &Row) -> Result<PolicyParams> {
+        row.method.params(&PolicyParams {
+            reward: row.reward,
+            ..self.params.clone()
+        })
+    }
+}
+
+/// One run more has been played.
+fn step(bar: &ProgressBar) -> Result<()> {
+    bar.inc(1);
+    match interrupt::is_set() {
+        true => Err(Error::new(ErrorKind::Cancelled, "interrupted")),
+        false => Ok(()),
     }
 }
 
 /// All policies that stand for themselves and choose among the arms.
-fn learning_policies() -> Vec<PolicySpec> {
+pub fn learning_policies() -> Vec<Method> {
     PolicySpec::KNOWN
         .iter()
         .filter_map(|name| name.parse().ok())
         .filter(|policy| !matches!(policy, PolicySpec::Off | PolicySpec::Fixed(_)))
+        .filter(|policy| !policy.needs_models())
+        .map(Method::plain)
         .collect()
-}
-
-/// All results.
-#[derive(Debug, Serialize)]
-struct Report {
-    arms: Vec<String>,
-    n_max: usize,
-    runs: u64,
-    seed: u64,
-    best: Vec<BestArm>,
-    rows: Vec<Row>,
-}
-
-/// The arm that regret is measured against, and the rounds it takes alone.
-#[derive(Debug, Serialize)]
-struct BestArm {
-    tokens: u64,
-    arm: usize,
-    rounds: Estimate,
-}
-
-/// A policy with a reward.
-#[derive(Debug, Serialize)]
-struct Row {
-    #[serde(serialize_with = "serialize_policy")]
-    policy: PolicySpec,
-    reward: Reward,
-    points: Vec<Point>,
-    /// `regret = intercept + slope·ln tokens`.
-    fit: Option<Fit>,
-    /// `regret = intercept + slope·tokens`, to tell what only seems to be a logarithm.
-    line: Option<Fit>,
-}
-
-/// Its regret for a budget.
-#[derive(Debug, Serialize)]
-struct Point {
-    tokens: u64,
-    regret: Estimate,
-    /// Mean round by which it had settled on the best arm, over the runs in which it did.
-    settled_round: Option<f64>,
-    /// The share of these runs.
-    settled_share: f64,
-}
-
-fn serialize_policy<S: Serializer>(
-    policy: &PolicySpec,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_str(policy)
-}
-
-impl BestArm {
-    fn new(tokens: u64, arm: ArmId, runs: &[SimRun]) -> Self {
-        let rounds: Vec<f64> = runs.iter().map(|run| run.rounds as f64).collect();
-        Self {
-            tokens,
-            arm: arm.0,
-            rounds: Estimate::of(&rounds),
-        }
-    }
-}
-
-impl Row {
-    fn new(policy: &PolicySpec, reward: Reward) -> Self {
-        Self {
-            policy: policy.clone(),
-            reward,
-            points: Vec::new(),
-            fit: None,
-            line: None,
-        }
-    }
-
-    fn add(&mut self, tokens: u64, regret: Estimate, runs: &[SimRun]) {
-        let settled = runs.iter().filter_map(|run| run.settled);
-        let settled: Vec<f64> = settled.map(|round| round as f64).collect();
-        self.points.push(Point {
-            tokens,
-            regret,
-            settled_round: (!settled.is_empty()).then(|| Estimate::of(&settled).mean),
-            settled_share: settled.len() as f64 / runs.len().max(1) as f64,
-        });
-    }
-
-    /// `(tokens, mean regret)`.
-    fn curve(&self) -> Vec<(f64, f64)> {
-        let points = self.points.iter();
-        points
-            .map(|point| (point.tokens as f64, point.regret.mean))
-            .collect()
-    }
-
-    fn fit(&mut self) {
-        self.fit = Fit::logarithm(&self.curve());
-        self.line = Fit::line(&self.curve());
-    }
-
-    /// The row's cells, its names first and the fit last.
-    fn cells(&self) -> Vec<String> {
-        let names = [self.policy.to_string(), self.reward.to_string()];
-        let regrets = self.points.iter().map(|point| estimate(&point.regret));
-        let number = |fit: &Option<Fit>, digits: usize, value: fn(&Fit) -> f64| {
-            fit.as_ref()
-                .map_or("-".to_owned(), |fit| format!("{:.digits$}", value(fit)))
-        };
-        let fit = [
-            number(&self.fit, 1, |fit| fit.intercept),
-            number(&self.fit, 2, |fit| fit.slope),
-            number(&self.fit, 3, |fit| fit.r2),
-            number(&self.line, 3, |fit| fit.r2),
-        ];
-        names.into_iter().chain(regrets).chain(fit).collect()
-    }
-}
-
-/// `12.3±0.4`, without what a single run cannot tell.
-fn estimate(estimate: &Estimate) -> String {
-    if estimate.error.is_nan() {
-        format!("{:.1}", estimate.mean)
-    } else {
-        format!("{:.1}±{:.1}", estimate.mean, estimate.error)
-    }
-}
-
-impl Report {
-    fn lines(&self) -> Vec<String> {
-        let tokens = self.best.iter().map(|best| best.tokens.to_string());
-        let head = ["policy", "reward"].map(str::to_owned).into_iter();
-        let tail = ["a", "b", "R²", "line R²"].map(str::to_owned);
-        let rounds = self.best.iter().map(|best| estimate(&best.rounds));
-        let alone = ["rounds of the best", ""].map(str::to_owned).into_iter();
-        let nothing = std::iter::repeat_n(String::new(), tail.len());
-        let mut table = vec![
-            head.chain(tokens).chain(tail).collect(),
-            alone.chain(rounds).chain(nothing).collect(),
-        ];
-        table.extend(self.rows.iter().map(Row::cells));
-        let mut lines = vec![format!(
-            "regret in rounds (mean ± standard error of {} runs, seed {}) on arms {} with {} \
-             drafted, by tokens; fit a + b·ln tokens with its R², and that of a straight line",
-            self.runs,
-            self.seed,
-            self.arms.join(", "),
-            self.n_max
-        )];
-        lines.extend(aligned(&table));
-        lines
-    }
-
-    fn curves(&self) -> Vec<Curve> {
-        let first = self.rows.first().map(|row| row.reward);
-        let curve = |row: &Row| Curve {
-            name: format!("{} {}", row.policy, row.reward),
-            points: row.curve(),
-            thin: Some(row.reward) != first,
-        };
-        self.rows.iter().map(curve).collect()
-    }
-}
-
-/// The table's lines, columns two spaces apart, the first two to the left and the rest to the
-/// right.
-fn aligned(table: &[Vec<String>]) -> Vec<String> {
-    let columns = table.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        let cells = table.iter().filter_map(|row| row.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).enumerate();
-        let padded = cells.map(|(column, (cell, &width))| match column {
-            0 | 1 => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        padded.collect::<Vec<_>>().join("  ").trim_end().to_owned()
-    };
-    table.iter().map(line).collect()
 }
 
 #[cfg(test)]
@@ -359,68 +317,119 @@ mod tests {
         Simulation::new(&args)
     }
 
+    fn play(arguments: &[&str]) -> Report {
+        let simulation = simulation(arguments).expect("valid");
+        simulation.play().expect("played")
+    }
+
     #[test]
-    fn by_default_every_policy_that_chooses_is_played() {
-        let policies = simulation(&[]).expect("valid").policies;
-        let names: Vec<String> = policies.iter().map(PolicySpec::to_string).collect();
-        assert_eq!(names.len(), PolicySpec::KNOWN.len() - 2);
+    fn by_default_every_policy_that_chooses_is_played_on_three_arms() {
+        let simulation = simulation(&[]).expect("valid");
+        let names: Vec<String> = simulation.policies.iter().map(Method::to_string).collect();
+        assert_eq!(names.len(), PolicySpec::KNOWN.len() - 5);
         assert!(
             !names
                 .iter()
                 .any(|name| name == "off" || name.starts_with("fixed"))
         );
+        assert_eq!(simulation.problems.len(), 1);
+        assert_eq!(simulation.problems[0].arms.len(), 3);
+        let powers: Vec<u64> = (7..=17).map(|power| 1 << power).collect();
+        assert_eq!(simulation.tokens, powers);
     }
 
     #[test]
-    fn a_report_has_a_row_for_each_policy_and_reward() {
-        let arguments = [
+    fn a_report_has_a_row_for_each_policy_and_reward_that_it_looks_at() {
+        let report = play(&[
             "--arms",
             "0.3,0.8",
             "--policies",
-            "metasd-ucb,fixed:1",
+            "metasd-ucb+beta=0.1,fixed:1",
             "--tokens",
             "64,32,64",
             "--runs",
             "5",
-        ];
-        let report = simulation(&arguments)
-            .expect("valid")
-            .play()
-            .expect("played");
+        ]);
         let lines = report.lines();
-        assert_eq!(lines.len(), 1 + 2 + 4);
-        assert!(
-            lines[1].starts_with("policy") && lines[1].contains("32"),
-            "{lines:?}"
+        let fixed = lines.iter().find(|line| line.starts_with("fixed:1"));
+        assert_eq!(fixed.expect("a row").matches("0.0±0.0").count(), 2);
+        let json = report.json();
+        let problem = &json["problems"][0];
+        assert_eq!(problem["alphas"], serde_json::json!([0.3, 0.8]));
+        assert_eq!(problem["best_fixed"], 1);
+        let policies = problem["policies"].as_array().expect("a list");
+        let names: Vec<_> = policies
+            .iter()
+            .map(|policy| (policy["name"].as_str(), policy["reward"].as_str()))
+            .collect();
+        let ucb = Some("metasd-ucb+beta=0.1");
+        assert_eq!(
+            names,
+            [
+                (ucb, Some("bd")),
+                (ucb, Some("be")),
+                (Some("fixed:1"), Some("bd"))
+            ]
         );
-        assert!(lines[5].starts_with("fixed:1"), "{lines:?}");
-        assert_eq!(lines[5].matches("0.0±0.0").count(), 2, "{lines:?}");
-        let json = serde_json::to_value(&report).expect("JSON");
-        assert_eq!(json["rows"][0]["policy"], "metasd-ucb");
-        assert_eq!(json["rows"][3]["points"][1]["regret"]["mean"], 0.0);
-        assert_eq!(json["best"][0]["arm"], 1);
-        assert_eq!(report.curves().len(), 4);
+        let points = policies[2]["regret"].as_array().expect("a list");
+        assert_eq!(points.len(), 2);
+        assert_eq!(points[0]["tokens"], 32);
+        assert_eq!(points[1]["mean"], 0.0);
+        assert_eq!(points[1]["stderr"], 0.0);
+        for key in ["a", "b", "r2"] {
+            assert!(policies[0]["fit"][key].is_number(), "{key}");
+        }
+    }
+
+    #[test]
+    fn several_problems_are_solved_one_after_the_other() {
+        let arguments = [
+            "--arms",
+            "0.3,0.8",
+            "--arms",
+            "0.5,0.4,0.8/0.2",
+            "--policies",
+            "random",
+            "--tokens",
+            "32",
+            "--runs",
+            "3",
+        ];
+        let json = play(&arguments).json();
+        let problems = json["problems"].as_array().expect("a list");
+        assert_eq!(problems.len(), 2);
+        assert_eq!(
+            problems[1]["alphas"],
+            serde_json::json!([0.5, 0.4, "0.8/0.2"])
+        );
+        assert!(problems[1]["policies"][0]["rounds_to_best_arm"].is_null());
+    }
+
+    #[test]
+    fn what_two_threads_play_is_what_one_plays() {
+        let arguments = [
+            "--tokens",
+            "64",
+            "--runs",
+            "4",
+            "--policies",
+            "exp3,thompson",
+        ];
+        assert_eq!(play(&arguments).json(), play(&arguments).json());
     }
 
     #[test]
     fn a_single_run_has_no_standard_error() {
-        let arguments = ["--runs", "1", "--tokens", "32", "--policies", "random"];
-        let report = simulation(&arguments)
-            .expect("valid")
-            .play()
-            .expect("played");
-        assert!(!report.lines()[2..].join("").contains('±'));
-        assert!(report.lines()[3].ends_with('-'));
+        let report = play(&["--runs", "1", "--tokens", "32", "--policies", "random"]);
+        assert!(!report.lines()[2..4].concat().contains('±'));
+        assert!(report.json()["problems"][0]["policies"][0]["regret"][0]["stderr"].is_null());
     }
 
     #[test]
-    fn the_horizon_follows_the_budget_unless_it_is_given() {
-        // 0.5 and 5 drafted: 1.96875 tokens a round.
-        let arms = ["--arms", "0.5"];
-        let horizon = |simulation: &Simulation| simulation.params_for(630).horizon;
-        assert_eq!(horizon(&simulation(&arms).expect("valid")), 320);
-        let given = simulation(&["--arms", "0.5", "--horizon", "7"]).expect("valid");
-        assert_eq!(horizon(&given), 7);
+    fn files_of_several_problems_are_told_apart_by_their_names() {
+        assert_eq!(beside(Path::new("a/b.svg"), ""), Path::new("a/b.svg"));
+        assert_eq!(beside(Path::new("a/b.svg"), "-2"), Path::new("a/b-2.svg"));
+        assert_eq!(beside(Path::new("b"), "-2"), Path::new("b-2"));
     }
 
     #[test]
@@ -431,8 +440,10 @@ mod tests {
             error.to_string()
         };
         assert!(message(&["--spread", "1"]).starts_with("spread is 1"));
-        assert!(message(&["--epsilon", "2"]).starts_with("epsilon is 2"));
+        assert!(message(&["--epsilon", "2"]).contains("epsilon is 2"));
         assert!(message(&["--seed", "-3"]).starts_with("seed is -3"));
         assert!(message(&["--policies", "fixed:9"]).contains("the drafters are `0`"));
+        assert!(message(&["--policies", "exp3@3"]).contains("--spec-draft-n-max"));
+        assert!(message(&["--arms-from", "no/file"]).contains("no/file"));
     }
 }

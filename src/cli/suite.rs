@@ -1,12 +1,16 @@
 //! Files of prompts: a JSON object a line.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::ErrorKind as IoErrorKind;
+use std::path::{Path, PathBuf};
 
 use metasd::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
 use super::prompt::read_file;
+
+/// Where prompts lie beside the pool file.
+const PROMPTS: &str = "prompts";
 
 /// A prompt of a suite.
 #[derive(Debug, PartialEq)]
@@ -31,6 +35,64 @@ struct PromptLine {
 /// When the file cannot be read, or naming the line that is wrong.
 pub fn read(path: &Path, per_category: Option<usize>) -> Result<Vec<Prompt>> {
     parse_prompts(&read_file(path)?, path, per_category)
+}
+
+/// The prompts of the files `given`, else of those beside the pool file; one without a category
+/// has its file's name for it.
+///
+/// # Errors
+/// Those of [`read`]; when there are no files.
+pub fn read_all(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
+    let found = match (given, pool) {
+        ([], None) => {
+            return Err(Error::invalid("no prompts; give a file with --prompts"));
+        }
+        ([], Some(pool)) => prompt_files(&pool.with_file_name(PROMPTS))?,
+        (given, _) => given.to_vec(),
+    };
+    let mut prompts = Vec::new();
+    for path in &found {
+        let read = read(path, None).map_err(|error| match error.kind() {
+            // The command line is wrong then.
+            ErrorKind::NotFound => Error::invalid(error.to_string()).context("--prompts"),
+            _ => error,
+        })?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        prompts.extend(read.into_iter().map(|prompt| match &*prompt.category {
+            "" => Prompt {
+                category: stem.clone().into_owned(),
+                ..prompt
+            },
+            _ => prompt,
+        }));
+    }
+    Ok(prompts)
+}
+
+/// The prompt files in `folder`, by name.
+fn prompt_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let none = || {
+        Error::invalid(format!(
+            "no prompts: {} has no .jsonl file; give one with --prompts",
+            folder.display()
+        ))
+    };
+    let wrong = |error: std::io::Error| match error.kind() {
+        IoErrorKind::NotFound => none(),
+        _ => Error::io("cannot read", folder, error),
+    };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(wrong)? {
+        let path = entry.map_err(wrong)?.path();
+        if path.extension().is_some_and(|ending| ending == "jsonl") {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        return Err(none());
+    }
+    files.sort_unstable();
+    Ok(files)
 }
 
 fn parse_prompts(text: &str, path: &Path, per_category: Option<usize>) -> Result<Vec<Prompt>> {
@@ -117,5 +179,32 @@ mod tests {
             assert!(error.to_string().starts_with("p.jsonl:2: "), "{error}");
             assert_eq!(error.exit_code(), 2);
         }
+    }
+
+    #[test]
+    fn prompt_files_are_read_by_name_and_lend_their_names_to_prompts_without_category() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pool = folder.path().join("pool.toml");
+        let prompts = folder.path().join(PROMPTS);
+        let error = read_all(&[], Some(&pool)).expect_err("no folder");
+        assert!(error.to_string().contains(PROMPTS), "{error}");
+        assert_eq!(error.exit_code(), 2);
+        std::fs::create_dir(&prompts).expect("writable");
+        assert!(read_all(&[], Some(&pool)).is_err());
+        let write = |name: &str, line: &str| {
+            std::fs::write(prompts.join(name), line).expect("writable");
+        };
+        write("b.jsonl", "{\"prompt\": \"2\"}");
+        write(
+            "a.jsonl",
+            "{\"turns\": [\"1\", \"-\"], \"category\": \"qa\"}",
+        );
+        write("notes.txt", "no prompts");
+        let read = read_all(&[], Some(&pool)).expect("valid");
+        let prompt = |text: &str, category: &str| Prompt {
+            text: text.into(),
+            category: category.into(),
+        };
+        assert_eq!(read, [prompt("1", "qa"), prompt("2", "b")]);
     }
 }

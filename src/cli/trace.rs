@@ -97,10 +97,12 @@ mod tests {
             bd: None,
             be: None,
             tv: Vec::new(),
+            counterfactual: Default::default(),
             draft_us: 0,
             verify_us: 1,
             catchup_us: 0,
             swap_us: 0,
+            counterfactual_us: 0,
         }
     }
 

@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 
-use super::{Draft, DraftTimes, Drafter, DrafterKind};
+use super::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::llama::{
     Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs, SamplerChain,
 };
 use crate::types::TokenId;
+
+/// The most positions of a committed text whose logits are taken in one decode: a round's worth.
+const BELIEFS_AT_ONCE: usize = 8;
 
 /// How a model drafter's context is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +46,8 @@ impl ModelDrafter {
             &ContextParams {
                 n_ctx: params.n_ctx,
                 n_batch: params.n_batch,
-                max_outputs: 1,
+                max_outputs: BELIEFS_AT_ONCE,
+                sequences: 1,
                 threads: params.threads,
             },
         )?;
@@ -131,6 +135,39 @@ impl Drafter for ModelDrafter {
             draft: total - catchup,
             decode: self.context.decode_time() - decode_before,
         })
+    }
+
+    fn believe(
+        &mut self,
+        history: &[TokenId],
+        count: usize,
+        beliefs: &mut Beliefs,
+    ) -> Result<Option<DraftTimes>> {
+        let Some(before) = history.len().checked_sub(count).filter(|&n| n > 0) else {
+            return Err(Error::invalid(format!(
+                "there is no text before the last {count} tokens of a history of {}",
+                history.len()
+            )));
+        };
+        let started = Instant::now();
+        let decode_before = self.context.decode_time();
+        self.context.truncate(before - 1)?;
+        self.make_room(before, count)?;
+        for chunk in history[self.context.len()..before - 1].chunks(self.context.n_batch()) {
+            self.context.decode(chunk, Outputs::None)?;
+        }
+        let at_once = BELIEFS_AT_ONCE.min(self.context.n_batch());
+        for chunk in history[before - 1..history.len() - 1].chunks(at_once) {
+            self.context.decode(chunk, Outputs::All)?;
+            for row in 0..chunk.len() {
+                beliefs.push_logits(self.context.logits(row)?);
+            }
+        }
+        Ok(Some(DraftTimes {
+            catchup: started.elapsed(),
+            draft: Duration::ZERO,
+            decode: self.context.decode_time() - decode_before,
+        }))
     }
 
     fn rollback(&mut self, len: usize) -> Result<()> {

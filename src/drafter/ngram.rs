@@ -5,7 +5,7 @@ use std::time::Instant;
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{Draft, DraftTimes, Drafter, DrafterKind};
+use super::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
 use crate::types::TokenId;
@@ -89,6 +89,23 @@ impl Drafter for NgramDrafter {
             draft: started.elapsed(),
             ..DraftTimes::default()
         })
+    }
+
+    fn believe(
+        &mut self,
+        history: &[TokenId],
+        count: usize,
+        beliefs: &mut Beliefs,
+    ) -> Result<Option<DraftTimes>> {
+        let started = Instant::now();
+        for end in history.len() - count..history.len() {
+            let follows = longest_match(&history[..end], self.params);
+            beliefs.push_certain(follows.map(|position| history[position]));
+        }
+        Ok(Some(DraftTimes {
+            draft: started.elapsed(),
+            ..DraftTimes::default()
+        }))
     }
 
     fn rollback(&mut self, _len: usize) -> Result<()> {

@@ -1,4 +1,7 @@
-//! A llama.cpp context: one KV cache, one sequence, decoding in order.
+//! A llama.cpp context: one KV cache, one sequence that is decoded in order, and for a moment the
+//! branches of a tree behind it.
+
+mod tree;
 
 use std::ffi::{CStr, c_char};
 use std::ptr::NonNull;
@@ -13,6 +16,7 @@ use super::model::Model;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
 use crate::types::TokenId;
+use tree::{Branches, COMMITTED};
 
 /// How a context is made.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +27,9 @@ pub struct ContextParams {
     pub n_batch: usize,
     /// The most positions of one decode whose logits are kept.
     pub max_outputs: usize,
+    /// Sequences: 1, or one more than the candidates of a [`Tree`](crate::tree::Tree). All share
+    /// the tokens of the KV cache.
+    pub sequences: usize,
     /// Threads for one-token and verification batches, and for long inputs.
     pub threads: usize,
 }
@@ -71,7 +78,8 @@ impl MemoryBreakdown {
 
 /// A context that owns its model, so that it can be moved and dropped independently.
 ///
-/// It holds one sequence at absolute positions. Decoding appends at [`KvCache::len`].
+/// It holds one sequence at absolute positions. Decoding appends at [`KvCache::len`]. One made for
+/// several sequences decodes a [`Tree`](crate::tree::Tree) there too.
 pub struct Context {
     raw: NonNull<ffi::llama_context>,
     model: Arc<Model>,
@@ -82,6 +90,7 @@ pub struct Context {
     len: usize,
     /// The first position still held.
     start: usize,
+    branches: Option<Branches>,
     /// Positions of the last decode that have logits: `rows` of them, from batch index `first`.
     first: usize,
     rows: usize,
@@ -97,8 +106,8 @@ impl Context {
     /// Makes a context for `model`.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a size of zero or more threads than ggml works with,
-    /// [`ErrorKind::OutOfMemory`] when no
+    /// [`ErrorKind::InvalidArgument`] for a size of zero, more threads than ggml or more sequences
+    /// than llama.cpp works with, [`ErrorKind::OutOfMemory`] when no
     /// memory of this machine could hold it, [`ErrorKind::Backend`] with llama.cpp's reason when
     /// it cannot make the context.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
@@ -123,6 +132,17 @@ impl Context {
                 ))
             })?;
         let max_outputs = size(params.max_outputs.min(params.n_batch), "max_outputs")?;
+        // SAFETY: returns a constant.
+        let most = unsafe { ffi::llama_max_parallel_sequences() };
+        let sequences = u32::try_from(params.sequences)
+            .ok()
+            .filter(|_| (1..=most).contains(&params.sequences))
+            .ok_or_else(|| {
+                Error::invalid(format!(
+                    "sequences is {}; it must be 1 to {most}",
+                    params.sequences
+                ))
+            })?;
         let reservation = Reservation::new(&model, params.n_ctx)?;
 
         // SAFETY: returns a plain struct.
@@ -130,8 +150,11 @@ impl Context {
         raw.n_ctx = n_ctx;
         raw.n_batch = n_batch;
         raw.n_ubatch = n_batch.min(512);
-        raw.n_seq_max = 1;
-        raw.n_outputs_max = max_outputs;
+        raw.n_seq_max = sequences;
+        // Candidates share the cells of what stands before them.
+        raw.kv_unified = sequences > 1;
+        // llama.cpp sets aside an output for every sequence.
+        raw.n_outputs_max = max_outputs.max(sequences);
         raw.n_threads = threads;
         raw.n_threads_batch = threads;
         raw.no_perf = true;
@@ -173,6 +196,7 @@ impl Context {
             params: params.clone(),
             len: 0,
             start: 0,
+            branches: None,
             first: 0,
             rows: 0,
             decode_time: Duration::ZERO,
@@ -217,39 +241,56 @@ impl Context {
         if tokens.is_empty() {
             return Ok(());
         }
-        if tokens.len() > self.n_batch() {
+        self.prune()?;
+        self.check(tokens.iter().copied())?;
+        self.batch.clear();
+        for (i, &token) in tokens.iter().enumerate() {
+            let output = outputs.include(i, tokens.len());
+            (self.batch).push(token, self.len + i, [COMMITTED], output);
+        }
+        self.submit(tokens.len())?;
+        self.len += tokens.len();
+        (self.first, self.rows) = match outputs {
+            Outputs::None => (0, 0),
+            Outputs::Last => (tokens.len() - 1, 1),
+            Outputs::All => (0, tokens.len()),
+        };
+        Ok(())
+    }
+
+    /// Whether `tokens` are a batch that may be decoded now.
+    fn check(&self, mut tokens: impl ExactSizeIterator<Item = TokenId>) -> Result<()> {
+        let count = tokens.len();
+        if count > self.n_batch() {
             return Err(Error::invalid(format!(
-                "a batch of {} tokens is larger than batch-size {}",
-                tokens.len(),
+                "a batch of {count} tokens is larger than batch-size {}",
                 self.n_batch()
             )));
         }
         let held = self.len - self.start;
-        if held + tokens.len() > self.n_ctx() {
+        if held + count > self.n_ctx() {
             return Err(Error::new(
                 ErrorKind::ContextOverflow,
                 format!(
-                    "{} more tokens do not fit: {held} of the context's {} are taken",
-                    tokens.len(),
+                    "{count} more tokens do not fit: {held} of the context's {} are taken",
                     self.n_ctx()
                 ),
             ));
         }
-        if let Some(token) = tokens
-            .iter()
-            .find(|token| usize::try_from(token.0).map_or(true, |id| id >= self.n_vocab))
-        {
-            return Err(Error::invalid(format!(
+        let outside =
+            tokens.find(|token| usize::try_from(token.0).map_or(true, |id| id >= self.n_vocab));
+        match outside {
+            None => Ok(()),
+            Some(token) => Err(Error::invalid(format!(
                 "token {token} is outside the vocabulary of {}",
                 self.n_vocab
-            )));
+            ))),
         }
+    }
 
-        self.batch.clear();
-        for (i, &token) in tokens.iter().enumerate() {
-            let output = outputs.include(i, tokens.len());
-            self.batch.push(token, self.len + i, output);
-        }
+    /// Decodes the batch, which has `count` tokens. When that fails the cache is cut back to what
+    /// it held.
+    fn submit(&mut self, count: usize) -> Result<()> {
         let before = self.len;
         let mut message = Message::new();
         let started = Instant::now();
@@ -268,30 +309,21 @@ impl Context {
         // SAFETY: the context is valid. A device's decode only ends here.
         unsafe { ffi::llama_synchronize(self.raw.as_ptr()) };
         self.decode_time += started.elapsed();
-        if status != ffi::MSD_OK {
-            // Parts of a failed batch may have stayed in the cache.
-            self.len = before + tokens.len();
-            self.truncate(before)?;
-            let why = match status {
-                ffi::MSD_NO_SLOT => "no free slot in the KV cache".to_owned(),
-                ffi::MSD_ABORTED => "it was aborted".to_owned(),
-                _ => message.text().unwrap_or_else(|| reason(&lines)),
-            };
-            return Err(Error::new(
-                ErrorKind::Backend,
-                format!(
-                    "decoding {} tokens at position {before} failed (status {status}): {why}",
-                    tokens.len()
-                ),
-            ));
+        if status == ffi::MSD_OK {
+            return Ok(());
         }
-        self.len += tokens.len();
-        (self.first, self.rows) = match outputs {
-            Outputs::None => (0, 0),
-            Outputs::Last => (tokens.len() - 1, 1),
-            Outputs::All => (0, tokens.len()),
+        // Parts of a failed batch may have stayed in the cache.
+        self.len = before + count;
+        self.truncate(before)?;
+        let why = match status {
+            ffi::MSD_NO_SLOT => "no free slot in the KV cache".to_owned(),
+            ffi::MSD_ABORTED => "it was aborted".to_owned(),
+            _ => message.text().unwrap_or_else(|| reason(&lines)),
         };
-        Ok(())
+        Err(Error::new(
+            ErrorKind::Backend,
+            format!("decoding {count} tokens at position {before} failed (status {status}): {why}"),
+        ))
     }
 
     /// Time spent decoding since the context was made.
@@ -339,9 +371,10 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::Unsupported`] when the model's memory cannot be cut.
     pub fn forget_before(&mut self, position: usize) -> Result<()> {
+        self.prune()?;
         let position = position.min(self.len);
         if position > self.start {
-            self.remove(0, position)?;
+            self.remove(COMMITTED, 0, position)?;
             self.start = position;
         }
         Ok(())
@@ -351,6 +384,7 @@ impl Context {
     pub fn restart_at(&mut self, position: usize) {
         // SAFETY: the context is valid and exclusively borrowed.
         unsafe { ffi::llama_memory_clear(ffi::llama_get_memory(self.raw.as_ptr()), false) };
+        self.branches = None;
         self.len = position;
         self.start = position;
         self.rows = 0;
@@ -395,13 +429,13 @@ impl Context {
         })
     }
 
-    fn remove(&mut self, from: usize, to: usize) -> Result<()> {
+    fn remove(&mut self, sequence: i32, from: usize, to: usize) -> Result<()> {
         let edge = |position: usize| i32::try_from(position).unwrap_or(-1);
         // SAFETY: the context is valid and exclusively borrowed.
         let removed = unsafe {
             ffi::llama_memory_seq_rm(
                 ffi::llama_get_memory(self.raw.as_ptr()),
-                0,
+                sequence,
                 edge(from),
                 edge(to),
             )
@@ -466,10 +500,11 @@ impl KvCache for Context {
     }
 
     fn truncate(&mut self, len: usize) -> Result<()> {
+        self.prune()?;
         if len >= self.len {
             return Ok(());
         }
-        self.remove(len, usize::MAX)?;
+        self.remove(COMMITTED, len, usize::MAX)?;
         self.len = len;
         self.start = self.start.min(len);
         Ok(())

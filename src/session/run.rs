@@ -6,20 +6,24 @@ use std::time::{Duration, Instant};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::drafting::Played;
 use super::statistics::{Timings, Totals, milliseconds};
 use super::text::TextStream;
 use super::{
     DrafterStatistics, Event, GenerateParams, Generation, RoundRecord, Session, StopReason,
 };
-use crate::bandit::Feedback;
+use crate::bandit::{self, Feedback};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
-use crate::round::{Round, RoundReport};
+use crate::round::Counterfactual;
 use crate::types::{ArmId, TokenId};
 
-/// The random stream of the policy; the sampler uses stream 0 of the same seed, so that a policy's
-/// draws do not move the sampler's.
-const POLICY_STREAM: u64 = 1;
+/// How well drafters agreed with the target on a round's committed tokens.
+#[derive(Debug, Default)]
+struct Scores {
+    of_arms: Vec<(ArmId, f64)>,
+    time: Duration,
+}
 
 /// One generation in progress.
 pub(super) struct Run<'a> {
@@ -43,15 +47,12 @@ impl<'a> Run<'a> {
         params: &'a GenerateParams,
     ) -> Self {
         chain.restart(&session.history);
-        let rng = ChaCha8Rng::seed_from_u64(params.sampling.seed);
-        let mut policy_rng = rng.clone();
-        policy_rng.set_stream(POLICY_STREAM);
         Self {
-            totals: vec![Totals::default(); session.pool.members().len()],
+            totals: vec![Totals::default(); session.proposers().len()],
             session,
             chain,
-            rng,
-            policy_rng,
+            rng: ChaCha8Rng::seed_from_u64(params.sampling.seed),
+            policy_rng: bandit::generator(params.sampling.seed),
             stream: TextStream::new(&params.stop),
             params,
             text: String::new(),
@@ -96,26 +97,67 @@ impl<'a> Run<'a> {
     ) -> Result<Option<StopReason>> {
         let started = Instant::now();
         let arm = if most > 0 { self.select() } else { None };
-        let session = &mut *self.session;
-        let report = Round {
-            target: &mut *session.target,
-            chain: &mut self.chain,
-            aligner: &mut session.aligner,
-            rng: &mut self.rng,
-            draft: &mut session.draft,
-        }
-        .run(
-            arm.and_then(|arm| session.pool.drafter(arm))
-                .map(|drafter| drafter as _),
-            &session.history,
-            most,
-        )?;
-        self.timings.add_round(&report.times);
+        let (chain, rng) = (&mut self.chain, &mut self.rng);
+        let played = self.session.play(arm, most, chain, rng)?;
+        self.timings.add_round(&played.times);
         let before = self.tokens.len();
-        let reason = self.commit(&report, arm, observe)?;
+        let reason = self.commit(&played, observe)?;
         let committed = self.tokens.len() - before;
-        self.learn(&report, arm, committed, started, observe)?;
+        let scores = match played.sole_drafter() {
+            Some(arm) if self.session.policy.wants_counterfactual() => {
+                self.score(arm, committed, observe)?
+            }
+            _ => Scores::default(),
+        };
+        self.learn(&played, committed, scores, started, observe)?;
         Ok(reason)
+    }
+
+    /// Scores every usable drafter on the `committed` tokens of the round that `drafting` drafted.
+    /// One that fails leaves the pool.
+    ///
+    /// # Errors
+    /// When the target's logits are no distribution.
+    fn score(
+        &mut self,
+        drafting: ArmId,
+        committed: usize,
+        observe: &mut dyn FnMut(Event<'_>),
+    ) -> Result<Scores> {
+        let started = Instant::now();
+        let session = &mut *self.session;
+        let mut scores = Scores::default();
+        let mut failed = Vec::new();
+        let mut counterfactual = Counterfactual::new(
+            &*session.target,
+            &mut session.aligner,
+            &mut session.beliefs,
+            &session.history,
+            committed,
+        )?;
+        for arm in (0..session.pool.members().len()).map(ArmId) {
+            let Some(drafter) = session.pool.drafter(arm) else {
+                continue;
+            };
+            let score = if arm == drafting {
+                counterfactual.score_drafting(drafter, &session.draft)
+            } else {
+                counterfactual.score(drafter)
+            };
+            match score {
+                Ok(Some(score)) => scores.of_arms.push((arm, score)),
+                Ok(None) => {}
+                Err(error) => failed.push((arm, error)),
+            }
+        }
+        let decode = counterfactual.decode;
+        scores.time = started.elapsed();
+        self.timings.counterfactual_ms += milliseconds(scores.time);
+        self.timings.decode_ms += milliseconds(decode);
+        for (arm, error) in failed {
+            self.retire(arm, &error, observe);
+        }
+        Ok(scores)
     }
 
     fn select(&mut self) -> Option<ArmId> {
@@ -129,19 +171,18 @@ impl<'a> Run<'a> {
     /// cache back to what counts.
     fn commit(
         &mut self,
-        report: &RoundReport,
-        arm: Option<ArmId>,
+        played: &Played,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
         let mut reason = None;
-        for (position, &token) in report.committed.iter().enumerate() {
+        for (position, &token) in played.committed.iter().enumerate() {
             self.session.history.push(token);
             self.tokens.push(token);
             if self.session.vocabulary.is_eog(token) && !self.params.ignore_eos {
                 reason = Some(StopReason::Eos);
             } else {
                 let pushed = self.stream.push(&self.session.vocabulary.piece(token));
-                let drafter = arm.filter(|_| position < report.accepted);
+                let drafter = played.proposer.filter(|_| position < played.accepted);
                 self.give_out(&pushed.text, drafter, observe);
                 if pushed.stopped {
                     reason = Some(StopReason::Word);
@@ -154,10 +195,7 @@ impl<'a> Run<'a> {
         if reason.is_some() {
             let held = self.session.history.len();
             self.session.target.truncate(held)?;
-            if let Some(arm) = arm
-                && let Some(drafter) = self.session.pool.drafter(arm)
-                && let Err(error) = drafter.rollback(held)
-            {
+            for (arm, error) in self.session.pool.rollback(held) {
                 self.retire(arm, &error, observe);
             }
         }
@@ -167,54 +205,71 @@ impl<'a> Run<'a> {
     /// Tells the policy and the observer about the round; a drafter that failed leaves the pool.
     fn learn(
         &mut self,
-        report: &RoundReport,
-        arm: Option<ArmId>,
+        played: &Played,
         committed: usize,
+        scores: Scores,
         started: Instant,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         self.rounds += 1;
-        self.timings.draft_n += report.drafted;
-        self.timings.draft_n_accepted += report.accepted;
-        let alignment = report.alignment.as_ref();
-        if let Some(arm) = arm {
-            if let Some(error) = &report.drafter_error {
-                self.retire(arm, error, observe);
-            } else {
-                // A drafter that proposed nothing agreed with nothing.
-                let feedback = Feedback {
-                    arm,
-                    drafted: report.drafted,
-                    accepted: report.accepted,
-                    committed,
-                    bd: alignment.map_or(0.0, |alignment| alignment.bd),
-                    be: alignment.map_or(0.0, |alignment| alignment.be),
-                    seconds: started.elapsed().as_secs_f64(),
-                    counterfactual: Vec::new(),
-                };
-                self.totals[arm.0].add(&feedback);
+        self.timings.draft_n_accepted += played.accepted;
+        let Scores {
+            of_arms,
+            time: score_time,
+        } = scores;
+        let members = self.session.pool.members();
+        let of_drafters = of_arms
+            .iter()
+            .map(|&(arm, score)| (members[arm.0].name().to_owned(), score))
+            .collect();
+        for (arm, error) in &played.failures {
+            self.retire(*arm, error, observe);
+        }
+        for draft in &played.drafts {
+            self.timings.draft_n += draft.tokens;
+            // A drafter that proposed nothing agreed with nothing.
+            let alignment = draft.alignment.as_ref();
+            let feedback = Feedback {
+                arm: draft.arm,
+                drafted: draft.tokens,
+                accepted: draft.accepted,
+                committed,
+                bd: alignment.map_or(0.0, |alignment| alignment.bd),
+                be: alignment.map_or(0.0, |alignment| alignment.be),
+                seconds: started.elapsed().as_secs_f64(),
+                counterfactual: of_arms.clone(),
+            };
+            self.totals[draft.arm.0].add(&feedback);
+            // An ensemble is no arm of the policy.
+            if Some(draft.arm) != self.session.ensemble_arm() {
                 let observing = Instant::now();
                 self.session.policy.observe(&feedback)?;
                 self.timings.select_ms += milliseconds(observing.elapsed());
             }
         }
+        let proposed = played.proposed();
+        let alignment = proposed.and_then(|draft| draft.alignment.as_ref());
         let microseconds = |time: Duration| time.as_micros().try_into().unwrap_or(u64::MAX);
-        let drafter = arm.map(|arm| self.session.pool.members()[arm.0].name().to_owned());
+        let drafter = played
+            .proposer
+            .map(|arm| self.session.proposers().swap_remove(arm.0));
         observe(Event::Round(&RoundRecord {
             round: self.rounds,
             drafter,
-            drafted: report.drafted,
-            accepted: report.accepted,
+            drafted: proposed.map_or(0, |draft| draft.tokens),
+            accepted: played.accepted,
             committed,
             bd: alignment.map(|alignment| alignment.bd),
             be: alignment.map(|alignment| alignment.be),
             tv: alignment
                 .map(|alignment| alignment.tv.clone())
                 .unwrap_or_default(),
-            draft_us: microseconds(report.times.draft),
-            verify_us: microseconds(report.times.verify),
-            catchup_us: microseconds(report.times.catchup),
+            counterfactual: of_drafters,
+            draft_us: microseconds(played.times.draft),
+            verify_us: microseconds(played.times.verify),
+            catchup_us: microseconds(played.times.catchup),
             swap_us: 0,
+            counterfactual_us: microseconds(score_time),
         }));
         Ok(())
     }
@@ -253,18 +308,19 @@ impl<'a> Run<'a> {
         if predicted_ms > 0.0 {
             self.timings.predicted_per_second = self.tokens.len() as f64 / predicted_ms * 1e3;
         }
-        let drafters = self
-            .session
-            .pool
-            .members()
-            .iter()
+        let members = self.session.pool.members().iter();
+        let mut drafters: Vec<_> = members
             .zip(&self.totals)
             .map(|(member, totals)| DrafterStatistics {
                 loads: member.loads(),
                 failure: member.failure().map(str::to_owned),
-                ..totals.report(member.name(), member.kind())
+                ..totals.report(member.name(), member.kind().name())
             })
             .collect();
+        if let Some(arm) = self.session.ensemble_arm() {
+            let name = self.session.params.policy.to_string();
+            drafters.push(self.totals[arm.0].report(&name, "ensemble"));
+        }
         Generation {
             text: self.text,
             tokens: self.tokens,

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::bandit::Feedback;
-use crate::drafter::DrafterKind;
 use crate::round::RoundTimes;
 
 /// Token counts and times of one generation; times in milliseconds.
@@ -39,6 +38,9 @@ pub struct Timings {
     pub catchup_ms: f64,
     /// Time in bringing drafters into memory.
     pub swap_ms: f64,
+    /// Time in scoring drafters on committed tokens because the policy asked for it, their
+    /// catching up with the text included.
+    pub counterfactual_ms: f64,
     /// The part of `predicted_ms` inside the models' own decode calls.
     pub decode_ms: f64,
 }
@@ -48,7 +50,7 @@ pub struct Timings {
 pub struct DrafterStatistics {
     /// Its name in the pool.
     pub name: String,
-    /// `model` or `ngram`.
+    /// `model` or `ngram`; `ensemble` for all of them as one.
     pub kind: &'static str,
     /// Rounds it was chosen for.
     pub rounds: usize,
@@ -88,11 +90,11 @@ impl Totals {
         self.be += feedback.be;
     }
 
-    pub(super) fn report(&self, name: &str, kind: DrafterKind) -> DrafterStatistics {
+    pub(super) fn report(&self, name: &str, kind: &'static str) -> DrafterStatistics {
         let mean = |sum: f64| (self.rounds > 0).then(|| sum / self.rounds as f64);
         DrafterStatistics {
             name: name.to_owned(),
-            kind: kind.name(),
+            kind,
             rounds: self.rounds,
             drafted: self.drafted,
             accepted: self.accepted,

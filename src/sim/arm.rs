@@ -33,11 +33,28 @@ enum Course {
     Line(f64, f64),
 }
 
+/// The distribution of a position's agreement.
+struct Positions {
+    alpha: f64,
+    beta: Option<Beta<f64>>,
+}
+
+impl Positions {
+    fn draw(&self, rng: &mut dyn Rng) -> f64 {
+        self.beta.map_or(self.alpha, |beta| beta.sample(rng))
+    }
+}
+
 /// What an arm does in one round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Block {
     /// Mean agreement over the drafted positions, in [0, 1].
     pub bd: f64,
+    /// How many positions were accepted or rejected: all of them, or those up to the first
+    /// rejection with it.
+    pub positions: usize,
+    /// Mean agreement over these, in [0, 1].
+    pub agreement: f64,
     /// Tokens before the first rejection.
     pub accepted: usize,
 }
@@ -122,12 +139,62 @@ impl Arm {
         (0..n_max).fold(1.0, |sum, _| 1.0 + alpha * sum)
     }
 
+    /// The variance of the agreement over positions when its mean is `alpha`.
+    pub(super) fn position_variance(&self, alpha: f64) -> f64 {
+        self.spread.powi(2) * alpha * (1.0 - alpha)
+    }
+
     /// A round of `n_max` drafted tokens when the part `progress` of the query is done.
     ///
     /// # Panics
     /// If `n_max` is 0.
     pub fn round(&self, progress: f64, n_max: usize, rng: &mut dyn Rng) -> Block {
         assert!(n_max > 0, "a round drafts a token or more");
+        let positions = self.positions(progress);
+        let (mut sum, mut until_rejection) = (0.0, 0.0);
+        let mut accepted = 0;
+        for position in 0..n_max {
+            let agreement = positions.draw(rng);
+            sum += agreement;
+            if accepted == position {
+                until_rejection += agreement;
+                if rng.random::<f64>() < agreement {
+                    accepted += 1;
+                }
+            }
+        }
+        Block {
+            bd: sum / n_max as f64,
+            positions: (accepted + 1).min(n_max),
+            agreement: until_rejection / (accepted + 1).min(n_max) as f64,
+            accepted,
+        }
+    }
+
+    /// Mean agreement over `committed` positions of a text when the part `progress` of the query
+    /// is done. Those that the arm drafted itself, in the block `own`, are taken from there.
+    ///
+    /// # Panics
+    /// If `committed` is 0.
+    pub fn score(
+        &self,
+        progress: f64,
+        committed: usize,
+        own: Option<&Block>,
+        rng: &mut dyn Rng,
+    ) -> f64 {
+        assert!(committed > 0, "a round commits a token or more");
+        let positions = self.positions(progress);
+        let (known, mut sum) = own.map_or((0, 0.0), |block| {
+            let known = block.positions.min(committed);
+            (known, block.agreement * known as f64)
+        });
+        sum += (known..committed).map(|_| positions.draw(rng)).sum::<f64>();
+        sum / committed as f64
+    }
+
+    /// How its positions agree when the part `progress` of the query is done.
+    fn positions(&self, progress: f64) -> Positions {
         let alpha = self.agreement(progress);
         // The mean of Beta(αν, (1 − α)ν) is α, its variance α(1 − α) / (ν + 1).
         let nu = self.spread.powi(-2) - 1.0;
@@ -135,19 +202,7 @@ impl Arm {
         let beta = Some(nu)
             .filter(|nu| nu.is_finite())
             .and_then(|nu| Beta::new(alpha * nu, (1.0 - alpha) * nu).ok());
-        let mut sum = 0.0;
-        let mut accepted = 0;
-        for position in 0..n_max {
-            let agreement = beta.map_or(alpha, |beta| beta.sample(rng));
-            sum += agreement;
-            if accepted == position && rng.random::<f64>() < agreement {
-                accepted += 1;
-            }
-        }
-        Block {
-            bd: sum / n_max as f64,
-            accepted,
-        }
+        Positions { alpha, beta }
     }
 }
 
@@ -242,6 +297,22 @@ mod tests {
     }
 
     #[test]
+    fn agreement_on_the_committed_text_is_unbiased_over_positions() {
+        let arm = Arm::steady(0.6).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        let (mut own, mut other, mut count) = (0.0, 0.0, 0.0);
+        for block in blocks(&arm, 4) {
+            let committed = block.accepted + 1;
+            let mut score = |own| arm.score(0.0, committed, own, &mut rng) * committed as f64;
+            own += score(Some(&block));
+            other += score(None);
+            count += committed as f64;
+        }
+        assert!((own / count - 0.6).abs() < 0.005, "{}", own / count);
+        assert!((other / count - 0.6).abs() < 0.005, "{}", other / count);
+    }
+
+    #[test]
     fn block_divergence_varies_less_than_block_efficiency() {
         for (alpha, spread) in [(0.3, 0.2), (0.5, 0.6), (0.8, 0.9)] {
             let arm = Arm::steady(alpha).unwrap().spread(spread).unwrap();
@@ -258,6 +329,8 @@ mod tests {
             let arm = Arm::steady(alpha).unwrap();
             let block = Block {
                 bd: alpha,
+                positions: if accepted == 0 { 1 } else { 3 },
+                agreement: alpha,
                 accepted,
             };
             assert!(blocks(&arm, 3).iter().all(|&other| other == block));

@@ -62,6 +62,7 @@ pub fn session(model: &Arc<Model>, drafters: &[DrafterSpec], n_ctx: usize) -> Se
             n_ctx,
             n_batch: 256,
             max_outputs: 9,
+            sequences: 1,
             threads,
         },
     )

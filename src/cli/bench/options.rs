@@ -1,0 +1,203 @@
+//! The arguments of `metasd bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use metasd::audit::DEFAULT_MAX_GAP;
+use metasd::bandit::Reward;
+use metasd::bench::Method;
+
+use crate::cli::options::{ModelArgs, TemplateArgs, TuningArgs, positive};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A method is a policy, with @N_MAX for the most tokens it drafts in a round and \
+                  +FIELD=VALUE for a parameter of its own: metasd-ucb@5+beta=0.12. `fixed:*` is \
+                  every drafter alone. Plain decoding (`off`), which speed-ups are measured \
+                  against, is always run."
+)]
+pub struct BenchArgs {
+    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
+    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
+    /// prompts/ beside the pool]
+    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
+    pub prompts: Vec<PathBuf>,
+
+    /// Take the prompts of this category; may be repeated [default: all]
+    #[arg(long = "category", value_name = "NAME", help_heading = "Prompt")]
+    pub categories: Vec<String>,
+
+    /// Take this many prompts of each category at most [default: all; with --quick 2]
+    #[arg(long, value_name = "N", help_heading = "Prompt")]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    pub per_category: Option<usize>,
+    #[command(flatten)]
+    pub template: TemplateArgs,
+
+    /// Methods to compare [default: fixed:*, metasd-ucb, exp3, seq-halving, random; with --quick
+    /// fixed:*, metasd-ucb]
+    #[arg(long, value_name = "METHODS", value_delimiter = ',')]
+    #[arg(help_heading = "Bench")]
+    pub policies: Vec<Method>,
+
+    /// What the policies are rewarded for
+    #[arg(long, value_name = "REWARDS", value_delimiter = ',')]
+    #[arg(default_value = "bd,be", help_heading = "Bench")]
+    pub rewards: Vec<Reward>,
+
+    /// Sampling temperatures; 0 takes the most probable token (greedy)
+    #[arg(long, value_name = "TEMPS", value_delimiter = ',')]
+    #[arg(default_value = "0", allow_negative_numbers = true)]
+    #[arg(help_heading = "Bench")]
+    pub temps: Vec<f32>,
+
+    /// How often everything is repeated [default: 3; with --quick 1]
+    #[arg(long, value_name = "N", help_heading = "Bench")]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    pub repetitions: Option<usize>,
+
+    /// Tokens to generate in a run [default: 128; with --quick 48]
+    #[arg(
+        short = 'n',
+        long = "predict",
+        visible_alias = "n-predict",
+        value_name = "N"
+    )]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Bench")]
+    pub predict: Option<usize>,
+
+    /// A small part of it, in some minutes; what is given beside it holds
+    #[arg(long, help_heading = "Bench")]
+    pub quick: bool,
+
+    /// A difference between greedy texts is explained where two tokens' logits are closer than this
+    #[arg(long, value_name = "GAP", default_value_t = DEFAULT_MAX_GAP)]
+    #[arg(allow_negative_numbers = true, help_heading = "Bench")]
+    pub max_gap: f32,
+
+    /// Seed of the order and of all other random numbers; -1 for a random one
+    #[arg(short, long, value_name = "SEED", default_value_t = 1)]
+    #[arg(allow_negative_numbers = true, help_heading = "Bench")]
+    pub seed: i64,
+
+    /// The folder to write to. Its runs.jsonl takes every run as it ends: a bench that was
+    /// interrupted goes on from there
+    #[arg(short, long, value_name = "FOLDER", default_value = "report")]
+    #[arg(help_heading = "Output")]
+    pub output: PathBuf,
+
+    /// Print the object of summary.json as the last line of the output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
+    #[command(flatten)]
+    pub models: ModelArgs,
+    #[command(flatten)]
+    pub tuning: TuningArgs,
+
+    /// The router that the method `router` asks, made by `metasd router fit` [default: the pool's]
+    #[arg(long, value_name = "FILE", help_heading = "Speculation")]
+    pub router: Option<PathBuf>,
+
+    /// The temperature at which distributions are compared for the reward [default: the pool's,
+    /// else 1]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(help_heading = "Speculation")]
+    pub reward_temperature: Option<f32>,
+
+    /// The most tokens drafted in a round, for methods without @N_MAX [default: the pool's, else 5]
+    #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    #[arg(help_heading = "Speculation")]
+    pub spec_draft_n_max: Option<usize>,
+}
+
+/// What is measured where the command line does not say.
+#[derive(Debug)]
+pub struct Defaults {
+    methods: &'static [&'static str],
+    per_category: Option<usize>,
+    repetitions: usize,
+    predict: usize,
+}
+
+const WHOLE: Defaults = Defaults {
+    methods: &["fixed:*", "metasd-ucb", "exp3", "seq-halving", "random"],
+    per_category: None,
+    repetitions: 3,
+    predict: 128,
+};
+
+const QUICK: Defaults = Defaults {
+    methods: &["fixed:*", "metasd-ucb"],
+    per_category: Some(2),
+    repetitions: 1,
+    predict: 48,
+};
+
+impl BenchArgs {
+    fn defaults(&self) -> &'static Defaults {
+        if self.quick { &QUICK } else { &WHOLE }
+    }
+
+    /// The methods, `fixed:*` not yet spelt out.
+    pub fn methods(&self) -> Vec<Method> {
+        if !self.policies.is_empty() {
+            return self.policies.clone();
+        }
+        let known = self.defaults().methods.iter();
+        known.filter_map(|text| text.parse().ok()).collect()
+    }
+
+    /// Prompts of a category at most.
+    pub fn per_category(&self) -> Option<usize> {
+        self.per_category.or(self.defaults().per_category)
+    }
+
+    /// Repetitions.
+    pub fn repetitions(&self) -> usize {
+        self.repetitions.unwrap_or(self.defaults().repetitions)
+    }
+
+    /// Tokens of a run.
+    pub fn predict(&self) -> usize {
+        self.predict.unwrap_or(self.defaults().predict)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+
+    fn parse(arguments: &[&str]) -> BenchArgs {
+        let line = ["metasd", "bench"].iter().chain(arguments);
+        match Cli::try_parse_from(line).expect("valid").command {
+            Command::Bench(args) => args,
+            other => panic!("not a bench: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_default_method_is_known() {
+        for (arguments, defaults) in [(&[][..], &WHOLE), (&["--quick"][..], &QUICK)] {
+            let methods: Vec<String> = parse(arguments)
+                .methods()
+                .iter()
+                .map(Method::to_string)
+                .collect();
+            assert_eq!(methods, defaults.methods);
+        }
+    }
+
+    #[test]
+    fn what_is_given_stands_before_what_quick_says() {
+        let args = parse(&["--quick", "-n", "9", "--policies", "exp3@2,fixed:a"]);
+        assert_eq!((args.predict(), args.repetitions()), (9, 1));
+        assert_eq!(args.per_category(), Some(2));
+        assert_eq!(args.methods().len(), 2);
+        assert_eq!(parse(&[]).per_category(), None);
+    }
+}
