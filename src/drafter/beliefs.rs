@@ -39,8 +39,8 @@ impl Beliefs {
         self.used_rows = 0;
     }
 
-    /// Appends a position with the drafter's raw logits, taken in the target's vocabulary as
-    /// [`fit_row`] does.
+    /// Appends a position with the drafter's raw logits, taken in the target's vocabulary: cut
+    /// where they are longer, −∞ where they end.
     pub fn push_logits(&mut self, logits: &[f32]) {
         let start = self.used_rows * self.n_vocab;
         let end = start + self.n_vocab;

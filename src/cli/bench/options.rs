@@ -34,8 +34,8 @@ pub struct BenchArgs {
     #[command(flatten)]
     pub template: TemplateArgs,
 
-    /// Methods to compare [default: fixed:*, metasd-ucb, exp3, seq-halving, random; with --quick
-    /// fixed:*, metasd-ucb]
+    /// Methods to compare [default: fixed:*, metasd-ucb, metasd-ucb+counterfactual=8, hedge, exp3,
+    /// seq-halving, random, static-ensemble, draft-all; with --quick fixed:*, metasd-ucb]
     #[arg(long, value_name = "METHODS", value_delimiter = ',')]
     #[arg(help_heading = "Bench")]
     pub policies: Vec<Method>,
@@ -122,7 +122,17 @@ pub struct Defaults {
 }
 
 const WHOLE: Defaults = Defaults {
-    methods: &["fixed:*", "metasd-ucb", "exp3", "seq-halving", "random"],
+    methods: &[
+        "fixed:*",
+        "metasd-ucb",
+        "metasd-ucb+counterfactual=8",
+        "hedge",
+        "exp3",
+        "seq-halving",
+        "random",
+        "static-ensemble",
+        "draft-all",
+    ],
     per_category: None,
     repetitions: 3,
     predict: 128,
