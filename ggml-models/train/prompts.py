@@ -54,8 +54,7 @@ def main():
         files = [file for file in files if file.exists()]
         composed = COMPOSED[domain].prompts(options.seed, options.composed) if options.composed else []
         if not files and not composed:
-            raise Refused(f"no {domain}.jsonl in {', '.join(map(str, options.sources)) or 'no folder at all'}, "
-                          "and --composed is 0")
+            raise Refused(f"no prompts for {domain}: no folder given holds {domain}.jsonl, and --composed is 0")
         given = (prompt for file in files for prompt in read_prompts(file))
         prompts = dict.fromkeys([*given, *composed])
         kept = [prompt for prompt in prompts if prompt not in excluded]
