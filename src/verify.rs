@@ -251,6 +251,35 @@ mod tests {
         probs
     }
 
+    /// Makes many sequences of three tokens out of rounds, each given the token before it, and
+    /// holds their frequencies against the target's joint law.
+    pub(super) fn check_joint_law<T: IntoIterator<Item = TokenId>>(
+        what: &str,
+        target: &Chain,
+        mut round: impl FnMut(TokenId) -> T,
+    ) {
+        const LENGTH: usize = 3;
+        const SEQUENCES: usize = 100_000;
+        let start = TokenId(3);
+        let probs = joint(target, start, LENGTH);
+        let mut counts = vec![0; probs.len()];
+        for _ in 0..SEQUENCES {
+            let mut sequence = Vec::new();
+            while sequence.len() < LENGTH {
+                sequence.extend(round(*sequence.last().unwrap_or(&start)));
+            }
+            let cell = sequence[..LENGTH]
+                .iter()
+                .fold(0, |cell, token| cell * VOCABULARY + token.index());
+            counts[cell] += 1;
+        }
+        let (statistic, degrees) = chi_square(&counts, &probs);
+        assert!(
+            statistic < critical(degrees),
+            "{what}: {statistic} of {degrees} degrees"
+        );
+    }
+
     #[test]
     fn a_million_rounds_commit_first_and_second_tokens_as_the_target_would() {
         let (target, drafter) = (soft(), skewed());
@@ -281,8 +310,6 @@ mod tests {
 
     #[test]
     fn sequences_made_in_rounds_have_the_joint_law_of_the_target() {
-        const LENGTH: usize = 3;
-        const SEQUENCES: usize = 100_000;
         let targets = [
             ("soft", soft()),
             ("zeros", with_zeros()),
@@ -299,24 +326,10 @@ mod tests {
             .iter()
             .flat_map(|target| drafters.iter().map(move |drafter| (target, drafter)))
         {
-            let start = TokenId(3);
-            let probs = joint(target, start, LENGTH);
-            let mut counts = vec![0; probs.len()];
-            for _ in 0..SEQUENCES {
-                let mut sequence = Vec::new();
-                while sequence.len() < LENGTH {
-                    let last = *sequence.last().unwrap_or(&start);
-                    sequence.extend(round(target, drafter, 2, last, &mut rng).1);
-                }
-                let cell = sequence[..LENGTH]
-                    .iter()
-                    .fold(0, |cell, token| cell * VOCABULARY + token.index());
-                counts[cell] += 1;
-            }
-            let (statistic, degrees) = chi_square(&counts, &probs);
-            assert!(
-                statistic < critical(degrees),
-                "{target_name} target, {drafter_name} drafter: {statistic} of {degrees} degrees"
+            check_joint_law(
+                &format!("{target_name} target, {drafter_name} drafter"),
+                target,
+                |last| round(target, drafter, 2, last, &mut rng).1,
             );
         }
     }

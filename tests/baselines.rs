@@ -1,41 +1,23 @@
 //! Rounds in which all drafters take part, and the drafter that the prompt decides on, end to end
 //! on scripted models.
 
+#[path = "support/scripts.rs"]
+mod scripts;
+
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use metasd::bandit::{PolicyParams, PolicySpec};
 use metasd::pool::Pool;
 use metasd::router::{Embedding, Fitting, LabelledPrompt, Router, TargetIdentity};
-use metasd::scripted::{Script, ScriptedDrafter, ScriptedTarget, ScriptedVocabulary};
+use metasd::scripted::{ScriptedDrafter, ScriptedTarget, ScriptedVocabulary};
 use metasd::session::{
     Event, GenerateParams, Generation, RoundRecord, Session, SessionParams, StopReason,
 };
 use metasd::{Error, ErrorKind, TokenId};
+use scripts::{N_VOCAB, counting, half_right};
 
-const N_VOCAB: usize = 7;
 const JOINT: [&str; 2] = ["static-ensemble", "draft-all"];
-
-/// Counts through the vocabulary: after token i comes i + step.
-fn counting(step: usize) -> Script {
-    Box::new(move |text| {
-        let last = text.last().map_or(0, |token| token.index());
-        let mut row = vec![0.0; N_VOCAB];
-        row[(last + step) % N_VOCAB] = 5.0;
-        row
-    })
-}
-
-/// Like `counting(1)`, but wrong after every token divisible by three.
-fn half_right() -> Script {
-    Box::new(|text| {
-        let last = text.last().map_or(0, |token| token.index());
-        let step = if last.is_multiple_of(3) { 2 } else { 1 };
-        let mut row = vec![0.0; N_VOCAB];
-        row[(last + step) % N_VOCAB] = 3.0;
-        row
-    })
-}
 
 fn target(n_ctx: usize) -> ScriptedTarget {
     ScriptedTarget::new(N_VOCAB, n_ctx, counting(1)).with_trees(4, 21)

@@ -1,39 +1,20 @@
 //! The engine end to end on a scripted target and drafters: no model, every corner.
 
+#[path = "support/scripts.rs"]
+mod scripts;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use metasd::bandit::{PolicyParams, PolicySpec};
 use metasd::llama::SamplingParams;
 use metasd::pool::Pool;
-use metasd::scripted::{Script, ScriptedDrafter, ScriptedTarget, ScriptedVocabulary};
+use metasd::scripted::{ScriptedDrafter, ScriptedTarget, ScriptedVocabulary};
 use metasd::session::{
     Event, GenerateParams, Generation, Session, SessionParams, StopReason, Vocabulary,
 };
 use metasd::{ErrorKind, TokenId};
-
-const N_VOCAB: usize = 7;
-
-/// Counts through the vocabulary: after token i comes i + step.
-fn counting(step: usize) -> Script {
-    Box::new(move |text| {
-        let last = text.last().map_or(0, |token| token.index());
-        let mut row = vec![0.0; N_VOCAB];
-        row[(last + step) % N_VOCAB] = 5.0;
-        row
-    })
-}
-
-/// Like `counting(1)`, but wrong after every token divisible by three.
-fn half_right() -> Script {
-    Box::new(|text| {
-        let last = text.last().map_or(0, |token| token.index());
-        let step = if last.is_multiple_of(3) { 2 } else { 1 };
-        let mut row = vec![0.0; N_VOCAB];
-        row[(last + step) % N_VOCAB] = 3.0;
-        row
-    })
-}
+use scripts::{N_VOCAB, counting, half_right};
 
 struct Setup {
     target: ScriptedTarget,

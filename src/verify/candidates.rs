@@ -102,7 +102,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::super::tests::{
-        Chain, Constant, VOCABULARY, chi_square, critical, joint, skewed, soft, uniform, with_zeros,
+        Chain, Constant, check_joint_law, skewed, soft, uniform, with_zeros,
     };
     use super::*;
     use crate::error::{Error, ErrorKind};
@@ -183,34 +183,18 @@ mod tests {
 
     #[test]
     fn sequences_made_in_rounds_have_the_joint_law_of_the_target() {
-        const LENGTH: usize = 3;
-        const SEQUENCES: usize = 100_000;
         let targets = [
             ("soft", soft()),
             ("zeros", with_zeros()),
             ("skewed", skewed()),
         ];
-        let start = TokenId(3);
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         for (target_name, target) in &targets {
-            let probs = joint(target, start, LENGTH);
             for (set_name, drafters) in sets() {
-                let mut counts = vec![0; probs.len()];
-                for _ in 0..SEQUENCES {
-                    let mut sequence = Vec::new();
-                    while sequence.len() < LENGTH {
-                        let last = *sequence.last().unwrap_or(&start);
-                        sequence.extend(round(target, &drafters, 2, last, &mut rng).1);
-                    }
-                    let cell = sequence[..LENGTH]
-                        .iter()
-                        .fold(0, |cell, token| cell * VOCABULARY + token.index());
-                    counts[cell] += 1;
-                }
-                let (statistic, degrees) = chi_square(&counts, &probs);
-                assert!(
-                    statistic < critical(degrees),
-                    "{target_name} target, {set_name}: {statistic} of {degrees} degrees"
+                check_joint_law(
+                    &format!("{target_name} target, {set_name}"),
+                    target,
+                    |last| round(target, &drafters, 2, last, &mut rng).1,
                 );
             }
         }
