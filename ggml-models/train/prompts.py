@@ -13,17 +13,9 @@ import random
 import sys
 from pathlib import Path
 
-from composed import coding_tasks, factual_questions, news_articles, translation_sentences, word_problems
+from composed import COMPOSED
 from corpus import DOMAINS, read_prompts
 from gguf_model import Refused
-
-COMPOSED = {
-    "code": coding_tasks,
-    "math": word_problems,
-    "qa": factual_questions,
-    "summarization": news_articles,
-    "translation": translation_sentences,
-}
 
 
 def read_excluded(path: Path) -> set[str]:

@@ -13,12 +13,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from composed import COMPOSED
 from corpus import Answer, read_prompts, read_shard, read_texts, write_shard
 from drafter import ROPE_BASE, SPREAD, Drafter, load, project, save
 from evaluate import acceptance
 from export import quantize_q4_0
 from gguf_model import Refused, Shape, open_gguf
-from prompts import COMPOSED
 from train import SOFT, batches, candidates, loss_of, tensors
 
 SHAPE = Shape(vocab=4096, width=64, layers=2, heads=2, kv_heads=2, feed_forward=96, rope_base=10_000.0, eps=1e-5)

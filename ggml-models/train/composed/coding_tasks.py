@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Requests to write code, as people type them to an assistant.
 
 `prompts(seed, count)` returns distinct prompts. Each one combines a task, a
@@ -6,8 +5,6 @@ language that suits the task, a phrasing, and optional extras: conditions,
 sample inputs, or a wish for comments, tests or an explanation.
 """
 
-import argparse
-import json
 import random
 
 # Languages a group of tasks can be asked for; repeats are weights.
@@ -683,16 +680,3 @@ def prompts(seed: int, count: int) -> list[str]:
     if len(result) < count:
         raise ValueError(f"only {len(result)} distinct prompts available")
     return result
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=2500)
-    args = parser.parse_args()
-    for prompt in prompts(args.seed, args.count):
-        print(json.dumps({"prompt": prompt}, ensure_ascii=False))
-
-
-if __name__ == "__main__":
-    main()

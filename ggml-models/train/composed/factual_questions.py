@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Short factual questions, as people type them into a search engine.
 
 `prompts(seed, count)` returns distinct questions about films, music, sport,
@@ -8,9 +7,7 @@ single questions. Most are written in lower case or with only the first letter
 capitalised, the rest with ordinary capitals.
 """
 
-import argparse
 import itertools
-import json
 import random
 import re
 
@@ -1261,16 +1258,3 @@ def prompts(seed: int, count: int) -> list[str]:
                 chosen.append(question)
     rng.shuffle(chosen)
     return [typed(question, rng) for question in chosen]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=4000)
-    args = parser.parse_args()
-    for prompt in prompts(args.seed, args.count):
-        print(json.dumps({"prompt": prompt}, ensure_ascii=False))
-
-
-if __name__ == "__main__":
-    main()

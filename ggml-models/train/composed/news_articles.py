@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Summarization prompts in the style of British and American news sites.
 
 `prompts(seed, count)` returns distinct prompts `Summarize: <article>`, each a
@@ -21,8 +20,6 @@ with `w` spell out small numbers, labels with `y` are years), and people:
 People `m1` are male, `f1` female and `p1` either.
 """
 
-import argparse
-import json
 import random
 import re
 
@@ -808,16 +805,3 @@ def prompts(seed: int, count: int) -> list[str]:
         if MIN_WORDS <= len(text.split()) <= MAX_WORDS:
             found[PREFIX + text] = None
     return list(found)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=2000)
-    args = parser.parse_args()
-    for prompt in prompts(args.seed, args.count):
-        print(json.dumps({"prompt": prompt}, ensure_ascii=False))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """German-to-English translation prompts in the style of newspaper sentences.
 
 `prompts(seed, count)` returns distinct prompts `Translate German to English:
@@ -8,8 +7,6 @@ gender always agree. About a third of the sentences are written in tokenised
 style, with spaces around the punctuation.
 """
 
-import argparse
-import json
 import random
 import re
 
@@ -1090,16 +1087,3 @@ def prompts(seed: int, count: int) -> list[str]:
     rng.shuffle(sentences)
     return [PREFIX + (tokenise(s) if rng.random() < 1 / 3 else s)
             for s in sentences]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=3000)
-    args = parser.parse_args()
-    for prompt in prompts(args.seed, args.count):
-        print(json.dumps({"prompt": prompt}, ensure_ascii=False))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Grade-school mathematics word problems of two to five steps.
 
 `prompts(seed, count)` returns distinct problems, composed from templates with
@@ -7,8 +6,6 @@ numbers. A condition on the numbers makes every result whole, or whole in
 cents. Words in square brackets, such as [buys|gets], are alternatives.
 """
 
-import argparse
-import json
 import random
 import re
 from fractions import Fraction
@@ -727,16 +724,3 @@ def prompts(seed: int, count: int) -> list[str]:
     if len(result) < count:
         raise ValueError(f"only {len(result)} distinct prompts available")
     return result
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=3000)
-    args = parser.parse_args()
-    for prompt in prompts(args.seed, args.count):
-        print(json.dumps({"prompt": prompt}, ensure_ascii=False))
-
-
-if __name__ == "__main__":
-    main()
