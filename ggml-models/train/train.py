@@ -171,6 +171,8 @@ def main():
             print(f"{path}: already trained")
             return
         model.load_state_dict(resumed["weights"])
+        # Of fewer tokens, where a finished run goes on.
+        record.pop("agreement", None)
     elif options.name != "base":
         origin = options.out / "base.pt"
         if not origin.exists():
