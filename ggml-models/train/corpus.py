@@ -75,7 +75,7 @@ def read_shard(path: Path, fingerprint: str) -> list[Answer]:
         found = str(shard["fingerprint"])
         columns = {name: shard[name] for name in shard.files}
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as why:
-        raise Refused(f"{path}: not a shard of answers ({why}); remove it and run `make teacher` again") from why
+        raise Refused(f"{path}: not a shard of answers ({why}); remove it and run `make train-teacher` again") from why
     if found != fingerprint:
         raise Refused(f"{path}: answered by another target or vocabulary ({found}, expected {fingerprint})")
     answers, p, a = [], 0, 0

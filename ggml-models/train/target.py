@@ -1,8 +1,9 @@
 """The target in PyTorch, from its GGUF file: answers prompts in batches and scores given texts.
 
-Matrices are BF16 (twice as fast as F32 on processors with AVX512-BF16 and on GPUs), the residual stream and the norms
-F32. The output matrix is both: BF16 finds the likeliest tokens, F32 says how likely each of those is, since logits
-rounded to eight bits would blur every choice between two close tokens.
+Matrices are BF16 where the processor multiplies it (twice as fast as F32 on those with AVX512-BF16 and on GPUs, several
+times slower elsewhere), the residual stream and the norms F32. The output matrix is both: BF16 finds the likeliest
+tokens, F32 says how likely each of those is, since logits rounded to eight bits would blur every choice between two
+close tokens.
 """
 
 import hashlib
@@ -33,19 +34,27 @@ def rotate(x, cos, sin):
     return torch.stack((even * cos - odd * sin, even * sin + odd * cos), -1).flatten(-2)
 
 
+def fast_dtype(device) -> torch.dtype:
+    """The type that matrices are multiplied in fastest."""
+    if torch.device(device).type == "cpu" and not torch.cpu._is_avx512_bf16_supported():
+        return torch.float32
+    return torch.bfloat16
+
+
 class Target:
-    def __init__(self, path, device="cpu"):
+    def __init__(self, path, device="cpu", dtype=None):
         self.path = path
+        self.dtype = dtype or fast_dtype(device)
         reader = open_gguf(path)
         self.shape = read_shape(reader, path)
         self.tokenizer = read_tokenizer(reader, path)
         self.device = torch.device(device)
         weights = read_weights(reader)
         norm = lambda name: torch.from_numpy(weights[name]).to(self.device)
-        matrix = lambda name: torch.from_numpy(weights[name]).to(self.device, torch.bfloat16)
+        matrix = lambda name: torch.from_numpy(weights[name]).to(self.device, self.dtype)
         self.embedding = norm("token_embd.weight")
         self.output = norm("output.weight") if "output.weight" in weights else self.embedding
-        self.output_rounded = self.output.bfloat16()
+        self.output_rounded = self.output.to(self.dtype)
         self.output_norm = norm("output_norm.weight")
         self.blocks = [
             {
@@ -76,7 +85,7 @@ class Target:
     def new_cache(self, rows: int, columns: int):
         size = (rows, self.shape.kv_heads, columns, self.shape.head_dim)
         return [
-            tuple(torch.zeros(size, device=self.device, dtype=torch.bfloat16) for _ in range(2))
+            tuple(torch.zeros(size, device=self.device, dtype=self.dtype) for _ in range(2))
             for _ in range(self.shape.layers)
         ]
 
@@ -101,18 +110,18 @@ class Target:
         mask = seen.repeat_interleave(group, 1).unsqueeze(1)
         x = self.embedding[tokens]
         for block, (k_cache, v_cache) in zip(self.blocks, cache):
-            h = rms_norm(x, block["attn_norm"], shape.eps).bfloat16()
+            h = rms_norm(x, block["attn_norm"], shape.eps).to(self.dtype)
             qkv = F.linear(h, block["qkv"]).view(rows, n, -1, shape.head_dim).transpose(1, 2)
             q, k, v = qkv.split((shape.heads, shape.kv_heads, shape.kv_heads), 1)
-            q = rotate(q.float(), cos, sin).bfloat16()
-            k_cache[:, :, first:last] = rotate(k.float(), cos, sin).bfloat16()
+            q = rotate(q.float(), cos, sin).to(self.dtype)
+            k_cache[:, :, first:last] = rotate(k.float(), cos, sin).to(self.dtype)
             v_cache[:, :, first:last] = v
             q = q.view(rows, shape.kv_heads, group, n, shape.head_dim).transpose(2, 3)
             q = q.reshape(rows, shape.kv_heads, n * group, shape.head_dim)
             a = F.scaled_dot_product_attention(q, k_cache[:, :, :last], v_cache[:, :, :last], attn_mask=mask)
             a = a.view(rows, shape.kv_heads, n, group, shape.head_dim).permute(0, 2, 1, 3, 4).reshape(rows, n, -1)
             x = x + F.linear(a, block["attn_output"]).float()
-            h = rms_norm(x, block["ffn_norm"], shape.eps).bfloat16()
+            h = rms_norm(x, block["ffn_norm"], shape.eps).to(self.dtype)
             gate, up = F.linear(h, block["gate_up"]).chunk(2, -1)
             x = x + F.linear(F.silu(gate) * up, block["ffn_down"]).float()
         return rms_norm(x, self.output_norm, shape.eps)
@@ -120,7 +129,7 @@ class Target:
     def soft_labels(self, hidden, k: int):
         """The k likeliest tokens of each row of `hidden` [rows, width] by falling probability: ids and
         log-probabilities, each [rows, k]. Their logits are exact; the softmax's sum is over rounded ones."""
-        rounded = F.linear(hidden.bfloat16(), self.output_rounded)
+        rounded = F.linear(hidden.to(self.dtype), self.output_rounded)
         # Rounding may move a token by a few places, not by half as many again.
         ids = rounded.topk(k + k // 2, dim=-1).indices
         exact = torch.einsum("rw,rkw->rk", hidden, self.output[ids])

@@ -2,7 +2,8 @@
 """Stage 2: the target answers the prompts; its answers and their soft labels become shards. Answers that are there
 already (--texts) are given soft labels alone, which is several times faster.
 
-A shard that exists is never computed again: an interrupted run goes on with the next one.
+A shard that exists is never computed again: an interrupted run goes on with the next one. One of other prompts is
+refused.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from corpus import DOMAINS, Answer, read_prompts, read_texts, write_shard
+from corpus import DOMAINS, Answer, read_prompts, read_shard, read_texts, write_shard
 from gguf_model import Refused
 from target import Target, answer, label
 
@@ -54,6 +55,13 @@ def text_shards(target, domains, folders: list[Path], longest: int):
             texts.sort(key=lambda text: len(text[0]) + len(text[1]))
             for index in range(0, len(texts), ROWS):
                 yield f"{domain}-texts{number}-{index // ROWS:04}", texts[index : index + ROWS]
+
+
+def check_prompts(path: Path, batch, fingerprint: str):
+    """Refuses a finished shard that is not of the prompts of `batch`: beside it some would be missing and some double."""
+    wanted = [prompt[0] if isinstance(prompt, tuple) else prompt for prompt in batch]
+    if [answer.prompt.tolist() for answer in read_shard(path, fingerprint)] != wanted:
+        raise Refused(f"{path}: answers to other prompts; remove {path.parent}, or name another folder with --out")
 
 
 def main():
@@ -100,6 +108,7 @@ def main():
     for name, make, batch in work:
         path = options.out / f"{name}.npz"
         if path.exists():
+            check_prompts(path, batch, target.fingerprint)
             continue
         if time.monotonic() - begun > options.minutes * 60:
             print("out of time; run again to go on", flush=True)

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import gguf
 import numpy as np
@@ -14,12 +15,13 @@ import torch
 import torch.nn.functional as F
 
 from composed import COMPOSED
-from corpus import Answer, read_prompts, read_shard, read_texts, write_shard
+from corpus import DOMAINS, Answer, read_prompts, read_shard, read_texts, write_shard
 from drafter import ROPE_BASE, SPREAD, Drafter, load, project, save
 from evaluate import acceptance
 from export import quantize_q4_0
 from gguf_model import Refused, Shape, open_gguf
-from train import SOFT, batches, candidates, loss_of, tensors
+from teacher import check_prompts
+from train import SOFT, batches, candidates, loss_of, read_corpus, tensors
 
 SHAPE = Shape(vocab=4096, width=64, layers=2, heads=2, kv_heads=2, feed_forward=96, rope_base=10_000.0, eps=1e-5)
 
@@ -67,6 +69,25 @@ class Refusals(unittest.TestCase):
         path.write_bytes(path.read_bytes()[:200])
         with self.assertRaisesRegex(Refused, "not a shard"):
             read_shard(path, "one")
+
+    def test_a_finished_shard_of_other_prompts_is_refused(self):
+        path = self.folder / "qa-0000.npz"
+        answers = [an_answer(3), an_answer(5, 1)]
+        write_shard(path, answers, "one")
+        prompts = [answer.prompt.tolist() for answer in answers]
+        check_prompts(path, prompts, "one")
+        check_prompts(path, [(prompt, [7]) for prompt in prompts], "one")
+        with self.assertRaisesRegex(Refused, "answers to other prompts"):
+            check_prompts(path, [prompts[0], [1, 2]], "one")
+
+    def test_too_few_answers_to_hold_any_out_are_refused(self):
+        target = SimpleNamespace(fingerprint="one")
+        with self.assertRaisesRegex(Refused, "no answers for code; the teacher stage"):
+            read_corpus(target, [self.folder], [])
+        for domain in DOMAINS:
+            write_shard(self.folder / f"{domain}-0000.npz", [an_answer(3)], "one")
+        with self.assertRaisesRegex(Refused, "5 answers are too few"):
+            read_corpus(target, [self.folder], [])
 
     def test_a_checkpoint_of_another_shape_is_refused(self):
         path = self.folder / "base.pt"

@@ -49,8 +49,14 @@ def read_corpus(target, answers: list[Path], texts: list[Path]):
     for domain, answer in found:
         (held if held_out(answer.prompt) else train)[domain].append(answer)
     for domain in DOMAINS:
+        where = ", ".join(map(str, answers))
+        if not train[domain] and not held[domain]:
+            raise Refused(f"{where}: no answers for {domain}; the teacher stage writes them")
         if not train[domain] or not held[domain]:
-            raise Refused(f"{', '.join(map(str, answers))}: no answers for {domain}; the teacher stage writes them")
+            raise Refused(
+                f"{where}: {len(found)} answers are too few: of those for {domain}, one in thirty is held out, "
+                "and there must be some on both sides; compose more prompts"
+            )
     return train, held
 
 
