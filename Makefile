@@ -117,6 +117,11 @@ TRAIN_TEXTS   ?=
 TRAIN_EXCLUDE ?= $(wildcard ggml-models/prompts/*.jsonl)
 TRAIN_TARGET  ?= $(TARGET)
 TRAIN_SHIP    ?= ggml-models/drafters
+# How much: prompts composed for a domain, tokens of an answer at most, answer tokens that the base and each drafter
+# are trained on. Small numbers try the whole way out in minutes:
+# make drafters TRAIN_WORK=try TRAIN_SHIP=try/ship TRAIN_COMPOSED=200 TRAIN_PREDICT=32 BASE_TOKENS=20000 OWN_TOKENS=5000
+TRAIN_COMPOSED ?= 2000
+TRAIN_PREDICT ?= 176
 BASE_TOKENS   ?= 4000000
 OWN_TOKENS    ?= 700000
 SPECIALISTS   := code math qa summarization translation
@@ -132,14 +137,15 @@ train-tools:
 	@$(TRAIN_WORK)/venv/bin/python -m pip install --quiet -r $(TRAIN)/requirements.txt
 
 train-check: train-tools ## test the training pipeline itself
-	@cd $(TRAIN) && $(abspath $(TRAIN_WORK))/venv/bin/python -W ignore -m unittest test_pipeline
+	@cd $(TRAIN) && $(abspath $(TRAIN_WORK))/venv/bin/python -W ignore -m unittest test_pipeline test_eagle
 
 train-prompts: train-tools
-	@$(TRAIN_PYTHON) $(TRAIN)/prompts.py $(TRAIN_PROMPTS) $(TRAIN_EXCLUDE:%=--exclude %) --out $(TRAIN_WORK)/prompts
+	@$(TRAIN_PYTHON) $(TRAIN)/prompts.py $(TRAIN_PROMPTS) $(TRAIN_EXCLUDE:%=--exclude %) \
+	  --composed $(TRAIN_COMPOSED) --out $(TRAIN_WORK)/prompts
 
 train-teacher: train-prompts | $(TARGET)
 	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts $(TRAIN_WORK)/prompts \
-	  $(TRAIN_TEXTS:%=--texts %) --out $(TRAIN_WORK)/answers
+	  $(TRAIN_TEXTS:%=--texts %) --predict $(TRAIN_PREDICT) --out $(TRAIN_WORK)/answers
 
 train-drafters: train-teacher
 	@set -e; for name in base $(TRAINED); do \
@@ -156,6 +162,37 @@ train-evaluate: train-drafters ## acceptance of the trained drafters on the targ
 	  --predict 96 --out $(TRAIN_WORK)/evaluation
 	@$(TRAIN_PYTHON) $(TRAIN)/evaluate.py $(TRAINED) --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/evaluation \
 	  --checkpoints $(TRAIN_WORK)/checkpoints
+
+# The EAGLE-3 heads, from the answers that the drafters are trained on. HEAD_MINUTES and OWN_MINUTES are of training.
+HEAD_MINUTES ?= 60
+OWN_MINUTES  ?= 15
+HEADS        := general $(SPECIALISTS)
+
+.PHONY: eagle-heads eagle-features eagle-train eagle-export eagle-evaluate
+eagle-heads: eagle-export ## train the pool's EAGLE-3 heads anew [TRAIN_PROMPTS="folder ..." TRAIN_TEXTS="folder ..."]
+
+eagle-features: train-teacher
+	@$(TRAIN_PYTHON) $(TRAIN)/features.py --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/answers \
+	  $(TRAIN_TEXTS:%=--texts %) --out $(TRAIN_WORK)/features
+
+eagle-train: eagle-features
+	@set -e; for name in $(HEADS); do \
+	  minutes=$(OWN_MINUTES); if [ $$name = general ]; then minutes=$(HEAD_MINUTES); fi; \
+	  $(TRAIN_PYTHON) $(TRAIN)/eagle_train.py $$name --minutes $$minutes --target $(TRAIN_TARGET) \
+	    --answers $(TRAIN_WORK)/answers $(TRAIN_TEXTS:%=--texts %) --features $(TRAIN_WORK)/features \
+	    --out $(TRAIN_WORK)/checkpoints; \
+	done
+
+eagle-export: eagle-train
+	@$(TRAIN_PYTHON) $(TRAIN)/eagle_export.py $(HEADS) --target $(TRAIN_TARGET) --checkpoints $(TRAIN_WORK)/checkpoints --out $(TRAIN_SHIP)
+
+eagle-evaluate: eagle-export ## acceptance of the trained heads on the target's answers to ggml-models/prompts
+	@$(TRAIN_PYTHON) $(TRAIN)/teacher.py --target $(TRAIN_TARGET) --prompts ggml-models/prompts --longest 1500 \
+	  --predict 96 --out $(TRAIN_WORK)/evaluation
+	@$(TRAIN_PYTHON) $(TRAIN)/features.py --evaluation --target $(TRAIN_TARGET) --answers $(TRAIN_WORK)/evaluation \
+	  --longest 1500 --out $(TRAIN_WORK)/evaluation
+	@$(TRAIN_PYTHON) $(TRAIN)/eagle_evaluate.py $(HEADS) --target $(TRAIN_TARGET) \
+	  --features $(TRAIN_WORK)/evaluation/evaluation.npz --heads $(TRAIN_SHIP)
 
 # One after the other even with -j: each uses all cores, and F32 takes 540 MB.
 $(METASD_CACHE)/$(BASE)-BF16.gguf: | $(METASD_CACHE)/$(BASE)-F32.gguf

@@ -17,6 +17,8 @@ fn main() {
         "build.rs",
         "vendor/shim.h",
         "vendor/shim.cpp",
+        "vendor/head.cpp",
+        "vendor/guard.h",
         "vendor/PIN.toml",
     ] {
         println!("cargo:rerun-if-changed={file}");
@@ -29,7 +31,8 @@ fn main() {
     shim.cpp(true)
         .std("c++17")
         .warnings(true)
-        .file("vendor/shim.cpp");
+        .file("vendor/shim.cpp")
+        .file("vendor/head.cpp");
     for folder in &includes {
         // System headers: their warnings are llama.cpp's business.
         if shim.get_compiler().is_like_msvc() {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use metasd::Result;
 use metasd::drafter::NgramParams;
 use metasd::llama::{ChatMessage, ContextParams, Model, ModelParams};
-use metasd::pool::{DrafterSource, DrafterSpec, Pool, PoolDefaults};
+use metasd::pool::{DrafterSource, DrafterSpec, LoadContext, Pool, PoolDefaults};
 use metasd::session::{Event, GenerateParams, Session, SessionParams};
 use metasd::target::LlamaTarget;
 
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
         n_batch: N_BATCH,
         threads: THREADS,
     };
-    let pool = Pool::open(&drafters, &model, defaults)?;
+    let pool = Pool::open(&drafters, &LoadContext::new(&model, defaults))?;
     let mut session = Session::new(Box::new(target), model.clone(), pool, params)?;
 
     let prompt = model.apply_chat_template(&[ChatMessage::new("user", prompt)], true)?;

@@ -7,6 +7,7 @@ mod audit;
 mod bench;
 mod chat;
 mod conversation;
+mod devices;
 mod digest;
 mod engine;
 mod interrupt;
@@ -28,6 +29,7 @@ mod sampling;
 mod selection;
 mod simulate;
 mod suite;
+mod table;
 mod trace;
 
 use std::fmt::Display;
@@ -77,6 +79,8 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments, &environment),
         Command::Chat(arguments) => chat::run(&arguments, &environment),
         Command::Pool(PoolCommand::Check(arguments)) => pool::check(&arguments, &environment),
+        Command::Pool(PoolCommand::Status(arguments)) => pool::status(&arguments, &environment),
+        Command::Devices => devices::run(),
         Command::Pool(PoolCommand::Matrix(arguments)) => matrix::run(&arguments, &environment),
         Command::Record(arguments) => record::run(&arguments, &environment),
         Command::Router(RouterCommand::Fit(arguments)) => router::fit(&arguments, &environment),

@@ -14,13 +14,26 @@
 //! carry = 0.5
 //! router = "router.json"                   # what `policy = "router"` asks
 //!
+//! [residency]                              # optional, as are its keys
+//! vram_budget = "2G"                       # what drafters may take of the device
+//! ram_budget = "4G"                        # and of host memory while they are not on it
+//! max_resident = 3
+//! swap = "async"                           # or "sync"
+//! load_timeout = 60                        # seconds
+//!
 //! [[drafter]]
 //! name = "code"
 //! kind = "model"
 //! model = "cache/drafters/code.gguf"
-//! ctx_size = 2048                          # optional, as are the next two
+//! ctx_size = 2048                          # optional, as are the next three; also `ctx`
 //! threads = 1
 //! gpu_layers = 99
+//! pin = true                               # never evicted
+//!
+//! [[drafter]]
+//! name = "head"
+//! kind = "eagle3"                          # keys as for "model"; a "model" whose file is an
+//! model = "drafters/head.gguf"             # EAGLE-3 head is taken for one too
 //!
 //! [[drafter]]
 //! name = "ngram"
@@ -32,6 +45,7 @@
 //! Every mistake is an [`ErrorKind::Config`] error with file, line and field. No model is opened
 //! here.
 
+mod residency;
 mod section;
 
 use std::io::Read;
@@ -41,7 +55,7 @@ use crate::align::Aligner;
 use crate::bandit::{PolicyParams, PolicySpec};
 use crate::drafter::{DrafterKind, NgramParams};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pool::{DrafterSource, DrafterSpec};
+use crate::pool::{DrafterSource, DrafterSpec, ResidencyParams};
 use crate::session::{SessionParams, check_carry};
 use section::{Parameters, Section, Source};
 
@@ -50,7 +64,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// Keys of a drafter's own, besides those of its kind's parameters.
 const DRAFTER_KEYS: &[&str] = &["name", "kind"];
-const MODEL_KEYS: &[&str] = &["model", "ctx_size", "threads", "gpu_layers"];
+const MODEL_KEYS: &[&str] = &["model", "ctx_size", "ctx", "threads", "gpu_layers", "pin"];
 const SESSION_KEYS: &[&str] = &[
     "policy",
     "spec_draft_n_max",
@@ -67,6 +81,8 @@ pub struct PoolFile {
     pub target: Option<TargetConfig>,
     /// How a session chooses among the drafters; defaults where the file is silent.
     pub session: SessionParams,
+    /// How much memory the drafters may take; no limits where the file is silent.
+    pub residency: ResidencyParams,
     /// The drafters, in the order of the file.
     pub drafters: Vec<DrafterSpec>,
     /// The file of the router, if the file names one.
@@ -141,11 +157,12 @@ impl PoolFile {
     pub fn parse(text: &str, path: &Path) -> Result<Self> {
         let source = Source::new(path, text);
         let mut root = Section::root(&source, text)?;
-        root.check_keys(&["target", "session", "drafter"])?;
+        root.check_keys(&["target", "session", "residency", "drafter"])?;
 
         let mut file = Self {
             target: None,
             session: SessionParams::default(),
+            residency: ResidencyParams::default(),
             drafters: Vec::new(),
             router: None,
             source: source.clone(),
@@ -160,6 +177,9 @@ impl PoolFile {
         }
         if let Some(session) = root.table("session")? {
             file.read_session(session)?;
+        }
+        if let Some(residency) = root.table("residency")? {
+            residency::read(&mut file.residency, residency)?;
         }
         Ok(file)
     }
@@ -189,7 +209,7 @@ impl PoolFile {
         let Some((drafter, &line)) = drafter else {
             return Ok(());
         };
-        let DrafterSource::Model { path, .. } = &drafter.source else {
+        let Some(path) = drafter.source.path() else {
             return Ok(());
         };
         self.check_model(&format!("drafter `{}`", drafter.name), path, line)
@@ -263,17 +283,23 @@ impl PoolFile {
         if self.drafters.iter().any(|other| other.name == name) {
             return Err(section.error(name_line, "another drafter has this name already"));
         }
-        let kinds = [DrafterKind::Model, DrafterKind::Ngram];
+        let kinds = [DrafterKind::Model, DrafterKind::Eagle3, DrafterKind::Ngram];
         let known = kinds.map(|kind| format!("\"{kind}\"")).join(" or ");
         let (kind, kind_line) = section.require::<String>("kind", &known)?;
         let Some(kind) = kinds.into_iter().find(|known| known.name() == kind) else {
-            let message = format!("unknown kind \"{kind}\"; it must be {known}");
+            let message = match kind.as_str() {
+                "nextn" | "mtp" => format!(
+                    "kind \"{kind}\": a target's own multi-token-prediction layers are not \
+                     supported as a drafter; it must be {known}"
+                ),
+                _ => format!("unknown kind \"{kind}\"; it must be {known}"),
+            };
             return Err(section.error(kind_line, message));
         };
 
         let ngram = Parameters::<NgramParams>::new();
         let keys_of = |kind: DrafterKind| match kind {
-            DrafterKind::Model => section::joined(DRAFTER_KEYS, MODEL_KEYS),
+            DrafterKind::Model | DrafterKind::Eagle3 => section::joined(DRAFTER_KEYS, MODEL_KEYS),
             DrafterKind::Ngram => section::joined(DRAFTER_KEYS, ngram.keys()),
         };
         let keys = keys_of(kind);
@@ -293,14 +319,26 @@ impl PoolFile {
 
         let mut model_line = 0;
         let source = match kind {
-            DrafterKind::Model => {
+            DrafterKind::Model | DrafterKind::Eagle3 => {
                 let (path, line) = self.read_path(&mut section)?;
                 model_line = line;
-                DrafterSource::Model {
-                    path,
-                    n_ctx: section.take_positive("ctx_size")?,
-                    threads: section.take_positive("threads")?,
-                    gpu_layers: section.take("gpu_layers")?.map(|(layers, _)| layers),
+                let n_ctx = self.read_ctx(&mut section, &name)?;
+                let threads = section.take_positive("threads")?;
+                let gpu_layers = section.take("gpu_layers")?.map(|(layers, _)| layers);
+                if kind == DrafterKind::Eagle3 {
+                    DrafterSource::Eagle3 {
+                        path,
+                        n_ctx,
+                        threads,
+                        gpu_layers,
+                    }
+                } else {
+                    DrafterSource::Model {
+                        path,
+                        n_ctx,
+                        threads,
+                        gpu_layers,
+                    }
                 }
             }
             DrafterKind::Ngram => {
@@ -310,6 +348,15 @@ impl PoolFile {
         self.model_lines.push(model_line);
         self.drafters.push(DrafterSpec { name, source });
         Ok(())
+    }
+
+    /// A drafter's context and whether it is pinned.
+    fn read_ctx(&mut self, section: &mut Section<'_>, name: &str) -> Result<Option<usize>> {
+        if section.take("pin")?.is_some_and(|(pin, _)| pin) {
+            self.residency.pins.push(name.to_owned());
+        }
+        let long = section.take_positive("ctx_size")?;
+        Ok(long.or(section.take_positive("ctx")?))
     }
 
     fn read_path(&self, section: &mut Section<'_>) -> Result<(PathBuf, usize)> {
@@ -409,7 +456,7 @@ min_n = 3
         assert_eq!(target.model, Path::new("models/cache/target.gguf"));
         assert_eq!(target.system_prompt.as_deref(), Some("Be brief."));
         assert_eq!(file.session.policy, PolicySpec::Fixed("code".into()));
-        assert_eq!(file.session.policy_params.beta, 1.0);
+        assert_eq!(file.session.policy_params.beta, Some(1.0));
         assert_eq!(file.session.policy_params.reward, crate::bandit::Reward::Be);
         assert_eq!(file.session.n_max, 3);
         assert_eq!(file.session.reward_temperature, 0.5);
@@ -453,7 +500,7 @@ min_n = 3
         assert_eq!(
             drafter_message("contex = 5"),
             "models/pool.toml:5: drafter `code`: unknown key `contex`; known keys: name, kind, \
-             model, ctx_size, threads, gpu_layers"
+             model, ctx_size, ctx, threads, gpu_layers, pin"
         );
         assert!(message("[tarjet]").contains("pool.toml:1: unknown key `tarjet`"));
         assert!(message("[target]\npath = \"a\"").contains("2: target: unknown key `path`"));
@@ -513,7 +560,8 @@ min_n = 3
         assert!(message("\n[target]").contains(":2: target: `model` is missing"));
         assert!(message("\n\n[[drafter]]").contains(":3: drafter 1: `name` is missing"));
         let text = message("[[drafter]]\nname = \"a\"");
-        let expected = ":1: drafter `a`: `kind` is missing; it must be \"model\" or \"ngram\"";
+        let expected =
+            ":1: drafter `a`: `kind` is missing; it must be \"model\" or \"eagle3\" or \"ngram\"";
         assert!(text.contains(expected), "{text}");
         let text = message("[[drafter]]\nname = \"a\"\nkind = \"model\"");
         assert!(

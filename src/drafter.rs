@@ -1,13 +1,16 @@
 //! Drafters: whatever proposes tokens with a distribution.
 
 mod beliefs;
+mod eagle3;
 mod model;
 mod ngram;
+mod window;
 
 use std::fmt;
 use std::time::Duration;
 
 pub use beliefs::Beliefs;
+pub use eagle3::{Eagle3Drafter, HeadFile, is_head};
 pub use model::{ModelDrafter, ModelDrafterParams};
 pub use ngram::{NgramDrafter, NgramParams};
 
@@ -15,9 +18,12 @@ use rand::{Rng, RngExt};
 
 use crate::align::Proposal;
 use crate::dist::Dist;
-use crate::error::Result;
-use crate::llama::{MemoryBreakdown, SamplerChain};
+use crate::error::{Error, Result};
+use crate::llama::{MemoryBreakdown, SamplerChain, SavedState};
 use crate::types::TokenId;
+
+/// The most positions of a committed text whose logits are taken in one decode: a round's worth.
+const BELIEFS_AT_ONCE: usize = 8;
 
 /// What a drafter is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +32,8 @@ pub enum DrafterKind {
     Model,
     /// A lookup of the text's own n-grams.
     Ngram,
+    /// A head that drafts from the target's hidden features (EAGLE-3).
+    Eagle3,
 }
 
 impl DrafterKind {
@@ -34,6 +42,7 @@ impl DrafterKind {
         match self {
             Self::Model => "model",
             Self::Ngram => "ngram",
+            Self::Eagle3 => "eagle3",
         }
     }
 }
@@ -106,6 +115,36 @@ pub trait Drafter: Send {
     /// What it occupies.
     fn memory(&self) -> MemoryBreakdown {
         MemoryBreakdown::default()
+    }
+
+    /// How many tokens of the history it holds the state of, those that left its window included.
+    /// None for a drafter that needs no state.
+    fn held(&self) -> usize {
+        0
+    }
+
+    /// How many tokens it would have to decode before it could draft after a history of `len`
+    /// tokens, beyond the last one, with which drafting begins. None for a drafter that needs no
+    /// state.
+    fn behind(&self, _len: usize) -> usize {
+        0
+    }
+
+    /// Copies what it holds of the history to host memory, for a drafter made likewise to be
+    /// [restored](Self::restore) with. `None` for a drafter that holds nothing.
+    ///
+    /// # Errors
+    /// When it cannot be copied.
+    fn save(&mut self) -> Result<Option<SavedState>> {
+        Ok(None)
+    }
+
+    /// Takes over what another held.
+    ///
+    /// # Errors
+    /// When it is not such a drafter's; this one then holds nothing.
+    fn restore(&mut self, _state: &SavedState) -> Result<()> {
+        Ok(())
     }
 }
 
@@ -221,6 +260,25 @@ impl Draft {
                 None => Proposal::OneHot(token),
             })
     }
+}
+
+/// The length of the text before the last `count` tokens of `history`, of which there must be some.
+fn before_last(history: &[TokenId], count: usize) -> Result<usize> {
+    let before = history.len().checked_sub(count).filter(|&n| n > 0);
+    before.ok_or_else(|| {
+        Error::invalid(format!(
+            "there is no text before the last {count} tokens of a history of {}",
+            history.len()
+        ))
+    })
+}
+
+/// `part / whole` of `time`.
+fn share(time: Duration, part: usize, whole: usize) -> Duration {
+    if whole == 0 {
+        return Duration::ZERO;
+    }
+    time.mul_f64(part as f64 / whole as f64)
 }
 
 #[cfg(test)]

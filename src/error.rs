@@ -18,6 +18,8 @@ pub enum ErrorKind {
     InvalidRecord,
     /// A drafter's vocabulary is not the target's.
     VocabularyMismatch,
+    /// A drafter that reads the target's hidden features was made for another target.
+    TargetMismatch,
     /// The model or the build cannot do what was asked.
     Unsupported,
     /// The prompt does not fit the context.

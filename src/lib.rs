@@ -10,6 +10,7 @@ pub mod config;
 pub mod dist;
 pub mod drafter;
 mod error;
+pub mod features;
 #[allow(missing_docs)]
 mod ffi;
 pub mod llama;

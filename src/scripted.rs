@@ -1,13 +1,17 @@
 //! A target and a drafter that follow a script instead of running a model: for tests of the
 //! engine, and for programs that embed it.
 
+mod factory;
+
 use std::time::Duration;
+
+pub use factory::{LoadFault, ScriptedFactory};
 
 use rand::Rng;
 
 use crate::drafter::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
 use crate::error::{Error, ErrorKind, Result};
-use crate::llama::{KvCache, Outputs, SamplerChain};
+use crate::llama::{KvCache, MemoryBreakdown, Outputs, SamplerChain};
 use crate::session::Vocabulary;
 use crate::target::Target;
 use crate::tree::Tree;
@@ -172,6 +176,7 @@ pub struct ScriptedDrafter {
     drafts: usize,
     fail_after_beliefs: Option<usize>,
     beliefs: usize,
+    memory: MemoryBreakdown,
 }
 
 impl ScriptedDrafter {
@@ -184,6 +189,7 @@ impl ScriptedDrafter {
             drafts: 0,
             fail_after_beliefs: None,
             beliefs: 0,
+            memory: MemoryBreakdown::default(),
         }
     }
 
@@ -199,6 +205,13 @@ impl ScriptedDrafter {
     #[must_use]
     pub fn failing_after(mut self, drafts: usize) -> Self {
         self.fail_after = Some(drafts);
+        self
+    }
+
+    /// Lets it say that it occupies `memory`.
+    #[must_use]
+    pub fn occupying(mut self, memory: MemoryBreakdown) -> Self {
+        self.memory = memory;
         self
     }
 
@@ -274,6 +287,10 @@ impl Drafter for ScriptedDrafter {
 
     fn rollback(&mut self, _len: usize) -> Result<()> {
         Ok(())
+    }
+
+    fn memory(&self) -> MemoryBreakdown {
+        self.memory
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod drafting;
 mod ensemble;
+mod residency;
 mod routing;
 mod run;
 mod statistics;
@@ -131,7 +132,7 @@ pub struct RoundRecord {
     pub verify_us: u64,
     /// Microseconds of catch-up.
     pub catchup_us: u64,
-    /// Microseconds of bringing the drafter into memory.
+    /// Microseconds that the round waited for a drafter that was not ready.
     pub swap_us: u64,
     /// Microseconds of scoring drafters on the committed tokens.
     pub counterfactual_us: u64,
@@ -429,9 +430,10 @@ impl Session {
         Ok(run.finish(stop_reason, error, milliseconds(started.elapsed())))
     }
 
-    /// Checks that the target takes the drafts of all drafters at once, up to `n_max` tokens each,
-    /// where `policy` asks that.
+    /// Checks that all drafters are ready, and that the target takes the drafts of all at once, up
+    /// to `n_max` tokens each, where `policy` asks that.
     fn check_candidates(&self, policy: &PolicySpec, n_max: usize) -> Result<()> {
+        residency::check_all_ready(policy, &self.pool)?;
         let drafters = self.pool.members().len();
         let tokens = drafters * n_max + 1;
         let (most, most_tokens) = (self.target.max_candidates(), self.target.max_outputs());

@@ -344,7 +344,7 @@ mod tests {
     fn regret_of_ucb_grows_with_the_logarithm_of_the_budget() {
         let arms = arms(&["0.4", "0.55", "0.7"]);
         let params = PolicyParams {
-            beta: 0.2,
+            beta: Some(0.2),
             ..PolicyParams::default()
         };
         let points: Vec<(f64, f64)> = (7..=13)

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
+
 use crate::error::{Error, Result};
+use crate::features::{FeatureSource, FeatureStore};
 use crate::llama::{Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs};
 use crate::tree::Tree;
 use crate::types::TokenId;
@@ -65,10 +68,14 @@ pub trait Target: KvCache + Send {
 }
 
 /// A GGUF model as target.
+///
+/// Its decodes keep the hidden features that white-box drafters ask for, and none as long as there
+/// is no such drafter: see [`Self::features`].
 #[derive(Debug)]
 pub struct LlamaTarget {
     context: Context,
     max_outputs: usize,
+    features: Arc<Mutex<FeatureStore>>,
 }
 
 impl LlamaTarget {
@@ -80,10 +87,17 @@ impl LlamaTarget {
     /// model whose memory cannot be rolled back.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
         model.check_rollback()?;
+        let features = FeatureStore::new(model.n_embd(), params.n_ctx);
         Ok(Self {
             max_outputs: params.max_outputs.min(params.n_batch).min(params.n_ctx),
             context: Context::new(model, params)?,
+            features: Arc::new(Mutex::new(features)),
         })
+    }
+
+    /// What drafters that read this target's hidden features are made with.
+    pub fn features(&self) -> FeatureSource {
+        FeatureSource::new(self.context.model().clone(), self.features.clone())
     }
 
     /// The model it runs.
@@ -91,12 +105,46 @@ impl LlamaTarget {
         self.context.model()
     }
 
-    /// What it occupies.
+    /// What it occupies; the features that are kept count as context.
     ///
     /// # Errors
     /// Those of [`Context::memory`].
     pub fn memory(&self) -> Result<MemoryBreakdown> {
-        self.context.memory()
+        let mut memory = self.context.memory()?;
+        memory.context += self.features.lock().bytes() as u64;
+        Ok(memory)
+    }
+
+    /// Lets the next decode keep the layer inputs that are asked for. A target that cannot goes on
+    /// without; those who read the features see that they are missing.
+    fn expose(&mut self) {
+        let features = self.features.lock();
+        if features.layers() == self.context.exposed() {
+            return;
+        }
+        if let Err(error) = self.context.expose(features.layers()) {
+            log::warn!("hidden features: {error}");
+        }
+    }
+
+    /// Puts the features of the last decode into the store by `append`.
+    fn record(&self, append: impl FnOnce(&mut FeatureStore, &[&[f32]])) {
+        let mut features = self.features.lock();
+        // More may have been asked for meanwhile; the next decode has them.
+        if features.layers().is_empty() || features.layers() != self.context.exposed() {
+            return;
+        }
+        let layers = features.layers().iter();
+        let inputs: Result<Vec<&[f32]>> = layers
+            .map(|&layer| self.context.layer_input(layer))
+            .collect();
+        match inputs {
+            Ok(inputs) => append(&mut features, &inputs),
+            Err(error) => {
+                log::warn!("hidden features: {error}");
+                features.clear();
+            }
+        }
     }
 }
 
@@ -106,7 +154,9 @@ impl KvCache for LlamaTarget {
     }
 
     fn truncate(&mut self, len: usize) -> Result<()> {
-        self.context.truncate(len)
+        self.context.truncate(len)?;
+        self.features.lock().truncate(len);
+        Ok(())
     }
 }
 
@@ -128,7 +178,13 @@ impl Target for LlamaTarget {
     }
 
     fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
-        self.context.decode(tokens, outputs)
+        let position = self.context.len();
+        self.expose();
+        self.context.decode(tokens, outputs)?;
+        if !tokens.is_empty() {
+            self.record(|features, inputs| features.append(position, inputs));
+        }
+        Ok(())
     }
 
     fn max_candidates(&self) -> usize {
@@ -143,11 +199,18 @@ impl Target for LlamaTarget {
                 self.max_outputs
             )));
         }
-        self.context.decode_tree(tree)
+        let position = self.context.len();
+        self.expose();
+        self.context.decode_tree(tree)?;
+        let parents = tree.nodes().iter().map(|node| node.parent);
+        self.record(|features, inputs| features.append_tree(position, parents, inputs));
+        Ok(())
     }
 
     fn keep_path(&mut self, node: usize) -> Result<()> {
-        self.context.keep_path(node)
+        self.context.keep_path(node)?;
+        self.features.lock().keep(node);
+        Ok(())
     }
 
     fn logits(&self, row: usize) -> Result<&[f32]> {

@@ -120,6 +120,28 @@ fn a_model_that_is_cut_short_is_refused() {
 }
 
 #[test]
+fn a_norm_that_ggml_would_end_the_process_over_is_refused() {
+    let folder = folder();
+    for epsilon in [f32::NAN, -1.0] {
+        let path = changed_model(&folder, "norm.gguf", |gguf| {
+            let key = "llama.attention.layer_norm_rms_epsilon";
+            gguf.set_number(key, 0, epsilon.to_bits());
+        });
+        let why = format!("layer_norm_rms_epsilon is {epsilon}; it must be 0 or above");
+        fails(
+            &mut run_on(&path),
+            1,
+            &["norm.gguf cannot be loaded: ", &why],
+        );
+        let mut drafter = run();
+        drafter
+            .args(HI)
+            .args(["-md", &format!("x={}", text(&path))]);
+        fails(&mut drafter, 1, &["drafter `x`", &why]);
+    }
+}
+
+#[test]
 fn an_unknown_architecture_is_named() {
     let folder = folder();
     let path = changed_model(&folder, "other.gguf", |gguf| {

@@ -155,6 +155,9 @@ fn all_drafters_at_once_and_scored_drafters_are_measured_as_one_is() {
     assert!(scoring("hedge") > Some(0.0));
     assert_eq!(scoring("draft-all"), Some(0.0));
     let rounds = fs::read_to_string(bench.output().join("rounds.csv")).expect("the rounds");
+    assert!(row("static-ensemble")["share"]["static-ensemble"].as_f64() > Some(0.5));
+    let report = fs::read_to_string(bench.output().join("report.md")).expect("the report");
+    assert!(report.contains(" | static-ensemble |"), "{report}");
     let ensemble = |line: &&str| line.contains(",static-ensemble,,1,static-ensemble,");
     assert_eq!(rounds.lines().filter(ensemble).count(), 1, "{rounds}");
 }
@@ -221,6 +224,10 @@ fn what_cannot_be_measured_is_told_before_anything_runs() {
     refused(&["--temps", "-1"], "temp is -1");
     refused(&["--category", "code"], "category `code` has no prompts");
     refused(&["--prompts", "no/file"], "no/file");
+    refused(&["--top-p", "2"], "top-p is 2");
+    refused(&["--min-p", "nan"], "min-p is NaN");
+    refused(&["--repetitions", &u64::MAX.to_string()], "from 1 to 10000");
+    refused(&["--max-gap", "nan"], "max-gap is NaN");
     let mut command = bench.command();
     command
         .args(["-c", "16"])
@@ -228,6 +235,84 @@ fn what_cannot_be_measured_is_told_before_anything_runs() {
         .failure()
         .stderr(contains("raise --ctx-size"));
     assert!(!bench.output().exists());
+    bench
+        .command()
+        .args(["-n", &u64::MAX.to_string()])
+        .assert()
+        .failure()
+        .stderr(contains("raise --ctx-size"));
+    assert!(!bench.output().exists());
+}
+
+#[test]
+fn what_is_asked_for_twice_is_run_once() {
+    let bench = Bench::new();
+    bench
+        .command()
+        .args(["--temps", "0,0,-0", "--rewards", "bd,bd"])
+        .args(["--policies", "metasd-ucb,metasd-ucb", "-n", "3"])
+        .assert()
+        .success();
+    // Beside plain decoding and the two that the command names.
+    assert_eq!(bench.runs().len(), 1 + 4, "settings, and metasd-ucb once");
+}
+
+#[test]
+fn a_file_in_the_place_of_the_report_or_of_its_runs_is_kept() {
+    let bench = Bench::new();
+    fs::create_dir(bench.output()).expect("writable");
+    let runs = bench.output().join("runs.jsonl");
+    fs::write(&runs, "notes of mine").expect("writable");
+    bench
+        .command()
+        .assert()
+        .code(2)
+        .stderr(contains("runs.jsonl:1: not the settings of a bench"));
+    assert_eq!(
+        fs::read_to_string(&runs).expect("readable"),
+        "notes of mine"
+    );
+    bench
+        .command()
+        .arg("--output")
+        .arg(&runs)
+        .assert()
+        .failure()
+        .stderr(contains("cannot make the folder"));
+}
+
+#[test]
+fn a_bench_with_other_sampling_does_not_go_on_from_the_runs_that_are_there() {
+    let bench = Bench::new();
+    let with = |arguments: &[&str]| {
+        let mut command = bench.command();
+        command
+            .args(["--policies", "fixed:self", "-n", "3", "--temps", "1"])
+            .args(arguments);
+        command.assert()
+    };
+    with(&["--top-k", "1"]).success();
+    assert_eq!(
+        json(&bench.output().join("summary.json"))["settings"]["top_k"],
+        1
+    );
+    with(&[])
+        .code(2)
+        .stderr(contains("top_k is 1 there and 40 here"));
+}
+
+#[test]
+fn a_simulation_that_would_not_end_is_refused() {
+    let most = u64::MAX.to_string();
+    for option in ["--runs", "--tokens", "--spec-draft-n-max"] {
+        for value in [most.as_str(), "0"] {
+            metasd()
+                .args(["simulate", "--synthetic", option, value])
+                .assert()
+                .code(2)
+                .stderr(contains("a whole number from 1 to"));
+        }
+    }
 }
 
 #[test]
@@ -255,5 +340,9 @@ fn a_simulation_prints_its_problems_as_one_object() {
         for key in ["a", "b", "r2"] {
             assert!(policy["fit"][key].is_f64(), "{key}");
         }
+        let mean = |budget: usize| policy["regret"][budget]["mean"].as_f64().expect("a number");
+        let growth = policy["growth"]["mean"].as_f64().expect("a number");
+        assert!((growth - (mean(1) - mean(0))).abs() < 1e-9);
+        assert!(policy["growth"]["stderr"].as_f64() > Some(0.0));
     }
 }

@@ -170,7 +170,7 @@ fn metasd_ucb_scores_all_drafters_in_its_first_rounds_alone_and_need_not_try_eac
     for policy in ["metasd-ucb", "sw-ucb", "d-ucb"] {
         let mut setup = Setup::new(policy);
         setup.params.policy_params.counterfactual = 3;
-        setup.params.policy_params.beta = 0.0;
+        setup.params.policy_params.beta = Some(0.0);
         let (generation, rounds) = generate(&mut setup.open(), &limited(60));
         assert!(generation.timings.counterfactual_ms > 0.0);
         for (index, round) in rounds.iter().enumerate() {
@@ -261,7 +261,7 @@ fn a_drafter_that_cannot_be_scored_has_no_entry_and_stays() {
 fn rounds_of_far(carry: Option<f64>) -> [usize; 2] {
     let mut setup = Setup::new("metasd-ucb");
     setup.params.carry = carry;
-    setup.params.policy_params.beta = 0.02;
+    setup.params.policy_params.beta = Some(0.02);
     let mut session = setup.open();
     [(); 2].map(|()| generate(&mut session, &limited(60)).0.drafters[1].rounds)
 }
@@ -290,7 +290,7 @@ fn a_policy_that_comes_back_goes_on_with_what_it_had_learnt_if_that_is_carried()
         }
         assert_eq!(session.policy_state() == learnt, expected, "{carry:?}");
         let other = PolicyParams {
-            beta: 0.5,
+            beta: Some(0.5),
             ..PolicyParams::default()
         };
         session

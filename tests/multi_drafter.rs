@@ -16,7 +16,7 @@ use metasd::TokenId;
 use metasd::audit::{self, DEFAULT_MAX_GAP, Tally};
 use metasd::bandit::{PolicyParams, PolicySpec};
 use metasd::llama::{ChatMessage, ContextParams, Model, TokenEmbedding};
-use metasd::pool::{Pool, PoolDefaults};
+use metasd::pool::{LoadContext, Pool, PoolDefaults};
 use metasd::router::{Fitting, LabelledPrompt, TargetIdentity};
 use metasd::session::{Session, SessionParams};
 use metasd::target::LlamaTarget;
@@ -62,7 +62,8 @@ fn session(model: &Arc<Model>) -> Session {
         n_batch: 256,
         threads: 1,
     };
-    let pool = Pool::open(&drafters, model, defaults).expect("compatible drafters");
+    let pool =
+        Pool::open(&drafters, &LoadContext::new(model, defaults)).expect("compatible drafters");
     Session::new(Box::new(target), model.clone(), pool, params).expect("valid parameters")
 }
 

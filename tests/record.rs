@@ -1,6 +1,8 @@
 //! A recording says what the engine does, and a replay of it makes the engine's choices: on
 //! scripted models to the last bit, and on the real ones.
 
+#[path = "support/heads.rs"]
+mod heads;
 #[path = "support/models.rs"]
 mod models;
 
@@ -9,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use metasd::bandit::{self, PolicyParams, PolicySpec, Reward};
 use metasd::llama::{ChatMessage, ContextParams, SamplingParams};
-use metasd::pool::{Pool, PoolDefaults};
+use metasd::pool::{DrafterSource, DrafterSpec, LoadContext, Pool, PoolDefaults};
 use metasd::record::{Header, Source, Text};
 use metasd::recorder::{Recorder, RecorderParams};
 use metasd::scripted::{Script, ScriptedDrafter, ScriptedTarget, ScriptedVocabulary};
@@ -290,7 +292,16 @@ fn on_the_real_target_a_replay_makes_the_choices_of_the_engine() {
     const N_CTX: usize = 512;
     const N_PREDICT: usize = 40;
     let model = models::smollm2("F32");
-    let drafters = models::drafters();
+    let mut drafters = models::drafters();
+    drafters.push(DrafterSpec {
+        name: "head".into(),
+        source: DrafterSource::Eagle3 {
+            path: heads::head("general"),
+            n_ctx: None,
+            threads: None,
+            gpu_layers: None,
+        },
+    });
     let n_max = params(N_PREDICT).n_max;
     let mut target = LlamaTarget::new(
         model.clone(),
@@ -308,7 +319,8 @@ fn on_the_real_target_a_replay_makes_the_choices_of_the_engine() {
         n_batch: 256,
         threads: 1,
     };
-    let mut pool = Pool::open(&drafters, &model, defaults).expect("compatible drafters");
+    let context = LoadContext::new(&model, defaults).with_features(target.features());
+    let mut pool = Pool::open(&drafters, &context).expect("compatible drafters");
     let header = header(pool.names(), params(N_PREDICT), N_CTX);
     let mut recorder =
         Recorder::new(&mut target, &mut pool, &*model, params(N_PREDICT)).expect("valid");

@@ -149,7 +149,7 @@ fn what_is_no_such_recording_is_refused_and_left_alone() {
     let prompts = prompts(folder.path());
     let file = folder.path().join("a.msdrec");
     record(&prompts, &file)
-        .args(["--categories", "qa"])
+        .args(["--category", "qa"])
         .assert()
         .success();
     let before = fs::read(&file).expect("a recording");
@@ -180,6 +180,9 @@ fn what_is_no_such_recording_is_refused_and_left_alone() {
     simulate(&["--split", "odd"])
         .code(2)
         .stderr(contains("--split"));
+    simulate(&["--runs", &u64::MAX.to_string()])
+        .code(2)
+        .stderr(contains("from 1 to 100000"));
     simulate(&["--synthetic"])
         .code(2)
         .stderr(contains("cannot be used with"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::bandit::evidence::{About, Evidence, Ledger, evidence};
+use crate::bandit::evidence::{Ledger, Shown};
 use crate::bandit::{ArmState, Feedback, PolicyState, Reward};
 use crate::error::{Error, Result};
 use crate::types::ArmId;
@@ -61,7 +61,7 @@ impl Arms {
 
     /// Whether the arm exists and has not retired.
     pub(super) fn is_available(&self, arm: ArmId) -> bool {
-        arm.0 < self.len() && !self.retired.contains(&arm)
+        is_available(arm, self.len(), &self.retired)
     }
 
     /// The arms that can be selected, in order.
@@ -91,44 +91,36 @@ impl Arms {
         best.map(|(arm, _)| arm)
     }
 
-    /// Counts a round and returns its reward; `None` when the arm has retired.
+    /// Counts a round; `None` when the arm has retired, else its reward.
     /// For the errors see [`Policy::observe`](super::Policy::observe).
     pub(super) fn observe(&mut self, feedback: &Feedback) -> Result<Option<f64>> {
         let reward = self.count(feedback)?;
         if let Some(reward) = reward {
-            for (about, piece) in evidence(feedback, reward, false) {
-                self.ledger.add(about, piece);
-            }
+            self.ledger
+                .add(Shown::new(feedback, reward, false), |_| true);
         }
         Ok(reward)
     }
 
     /// Counts a round by what it shows of every available arm when it is to be `scored` and the
     /// drafting arm has an entry in [`Feedback::counterfactual`], and otherwise as
-    /// [`Arms::observe`] does. `each` is given what was added, piece by piece.
-    pub(super) fn observe_all(
+    /// [`Arms::observe`] does. Returns what was shown, of arms that are not available too.
+    pub(super) fn observe_all<'a>(
         &mut self,
-        feedback: &Feedback,
+        feedback: &'a Feedback,
         scored: bool,
-        mut each: impl FnMut(About, Evidence),
-    ) -> Result<Option<f64>> {
+    ) -> Result<Option<Shown<'a>>> {
         if scored {
             self.check_counterfactual(feedback)?;
         }
-        let reward = self.count(feedback)?;
-        if let Some(reward) = reward {
-            for (about, piece) in evidence(feedback, reward, scored) {
-                let known = match about {
-                    About::Arm(arm) => self.is_available(arm),
-                    About::Drafting => true,
-                };
-                if known {
-                    self.ledger.add(about, piece);
-                    each(about, piece);
-                }
-            }
-        }
-        Ok(reward)
+        let Some(reward) = self.count(feedback)? else {
+            return Ok(None);
+        };
+        let shown = Shown::new(feedback, reward, scored);
+        let (retired, arms) = (&self.retired, self.pulls.len());
+        self.ledger
+            .add(shown, |arm| is_available(arm, arms, retired));
+        Ok(Some(shown))
     }
 
     /// Counts the round of an arm that has not retired, and returns its reward.
@@ -203,6 +195,11 @@ impl Arms {
         self.ledger.mean(arm)
     }
 
+    /// [`Arms::mean`] for many arms at once.
+    pub(super) fn means(&self) -> impl Fn(ArmId) -> Option<f64> {
+        self.ledger.means()
+    }
+
     /// The picture of the policy `name` that ranks the available arms by `index`.
     pub(super) fn state(&self, name: String, index: impl Fn(ArmId) -> Option<f64>) -> PolicyState {
         let arms = (0..self.len()).map(ArmId).map(|arm| ArmState {
@@ -219,4 +216,8 @@ impl Arms {
             arms: arms.collect(),
         }
     }
+}
+
+fn is_available(arm: ArmId, arms: usize, retired: &BTreeSet<ArmId>) -> bool {
+    arm.0 < arms && !retired.contains(&arm)
 }

@@ -42,7 +42,7 @@ impl Discounted {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta,
+            beta: params.beta(),
             discount: params.discount,
             counterfactual: params.counterfactual as u64,
             time: 0.0,
@@ -52,9 +52,9 @@ impl Discounted {
 
     /// The upper bound of any arm whose rounds have any weight left.
     fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
-        let spread = spread(self.time);
+        let (spread, means) = (spread(self.time), self.weights.means());
         move |arm| {
-            let mean = self.weights.mean(arm)?;
+            let mean = means(arm)?;
             Some(mean + self.beta * (spread / self.weights.weight(arm)).sqrt())
         }
     }
@@ -81,16 +81,10 @@ impl Policy for Discounted {
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
         let scored = self.wants_counterfactual();
-        let (weights, discount) = (&mut self.weights, self.discount);
-        let mut first = true;
-        let reward = self.arms.observe_all(feedback, scored, |about, piece| {
-            if std::mem::take(&mut first) {
-                weights.discount(discount);
-            }
-            weights.add(about, piece);
-        })?;
-        if reward.is_some() {
-            self.time = self.time * discount + 1.0;
+        if let Some(shown) = self.arms.observe_all(feedback, scored)? {
+            self.weights.discount(self.discount);
+            self.weights.add(shown, |arm| self.arms.is_available(arm));
+            self.time = self.time * self.discount + 1.0;
         }
         Ok(())
     }
@@ -115,7 +109,7 @@ mod tests {
 
     fn d_ucb(beta: f64, discount: f64, arms: usize) -> Discounted {
         let params = PolicyParams {
-            beta,
+            beta: Some(beta),
             discount,
             ..PolicyParams::default()
         };
@@ -146,7 +140,7 @@ mod tests {
 
     #[test]
     fn without_discount_the_bounds_are_those_of_metasd_ucb() {
-        let mut discounted = d_ucb(PolicyParams::default().beta, 1.0, 3);
+        let mut discounted = d_ucb(PolicyParams::default().beta(), 1.0, 3);
         let mut ucb = policy("metasd-ucb", 3);
         for round in 0..200 {
             let arm = select(&mut discounted).unwrap();

@@ -1,6 +1,6 @@
 //! What rounds have shown of each arm, as sums that can be discounted and taken back.
 
-use std::ops::{AddAssign, MulAssign, SubAssign};
+use std::ops::MulAssign;
 
 use crate::bandit::Feedback;
 use crate::types::ArmId;
@@ -21,57 +21,31 @@ pub(super) struct Evidence {
 }
 
 impl Evidence {
-    /// A round that the arm drafted.
-    fn reward(reward: f64) -> Self {
-        Self {
-            rounds: 1.0,
-            rewards: reward,
-            ..Self::default()
+    /// Takes in a round that the arm drafted, or with a `sign` of −1 takes it back.
+    fn count_reward(&mut self, reward: f64, sign: f64) {
+        self.rounds += sign;
+        self.rewards += sign * reward;
+        // What subtractions round off must not outlive the rounds.
+        if self.rounds == 0.0 {
+            self.rewards = 0.0;
         }
     }
 
-    /// A round in which the arm agreed with the target by `agreement` on average over
-    /// `positions` committed positions.
-    fn agreement(agreement: f64, positions: f64) -> Self {
-        Self {
-            scored: 1.0,
-            positions,
-            agreement: agreement * positions,
-            ..Self::default()
+    /// Takes in a round in which the arm agreed with the target by `agreement` on average over
+    /// `positions` committed positions, or with a `sign` of −1 takes it back.
+    fn count_agreement(&mut self, agreement: f64, positions: f64, sign: f64) {
+        self.scored += sign;
+        self.positions += sign * positions;
+        self.agreement += sign * agreement * positions;
+        if self.scored == 0.0 {
+            self.positions = 0.0;
+            self.agreement = 0.0;
         }
     }
 
     /// Rounds that say something about the arm.
     fn weight(&self) -> f64 {
         self.rounds + self.scored
-    }
-}
-
-impl AddAssign for Evidence {
-    fn add_assign(&mut self, other: Self) {
-        self.rounds += other.rounds;
-        self.rewards += other.rewards;
-        self.scored += other.scored;
-        self.positions += other.positions;
-        self.agreement += other.agreement;
-    }
-}
-
-impl SubAssign for Evidence {
-    fn sub_assign(&mut self, other: Self) {
-        self.rounds -= other.rounds;
-        self.rewards -= other.rewards;
-        self.scored -= other.scored;
-        self.positions -= other.positions;
-        self.agreement -= other.agreement;
-        // What the subtractions round off must not outlive the rounds.
-        if self.rounds == 0.0 {
-            self.rewards = 0.0;
-        }
-        if self.scored == 0.0 {
-            self.positions = 0.0;
-            self.agreement = 0.0;
-        }
     }
 }
 
@@ -85,13 +59,76 @@ impl MulAssign<f64> for Evidence {
     }
 }
 
-/// Whom a piece of evidence is about.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum About {
-    /// An arm.
-    Arm(ArmId),
-    /// The arms that drafted scored rounds, as one: their reward and their agreement in them.
-    Drafting,
+/// What a round has shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'a> {
+    arm: ArmId,
+    reward: f64,
+    /// The drafting arm's own agreement; `None` where the round counts by its reward alone.
+    own: Option<f64>,
+    /// The agreement of the arms that were scored, each a mean over `positions`.
+    agreements: &'a [(ArmId, f64)],
+    /// Committed positions.
+    positions: f64,
+}
+
+impl<'a> Shown<'a> {
+    /// Of the round of `feedback`, whose reward is `reward`: of the drafting arm its reward alone,
+    /// or, in a round to be `scored` in which it has an entry, of every arm that has one its
+    /// agreement.
+    pub(super) fn new(feedback: &'a Feedback, reward: f64, scored: bool) -> Self {
+        let entries = feedback.counterfactual.iter().filter(|_| scored);
+        let mut of_arm = entries.filter(|&&(arm, _)| arm == feedback.arm);
+        let own = of_arm.next().map(|&(_, agreement)| agreement);
+        Self {
+            arm: feedback.arm,
+            reward,
+            own,
+            agreements: own.map_or(&[], |_| &feedback.counterfactual),
+            positions: feedback.positions(),
+        }
+    }
+}
+
+/// A round that is kept, to be taken back when its time is over.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    arm: ArmId,
+    reward: f64,
+    own: Option<f64>,
+    agreements: Vec<(ArmId, f64)>,
+    positions: f64,
+}
+
+impl Kept {
+    /// What `shown` says of the arms that are `known`, in the memory of `spare` if there is one.
+    pub(super) fn new(
+        shown: Shown<'_>,
+        known: impl Fn(ArmId) -> bool,
+        spare: Option<Self>,
+    ) -> Self {
+        let mut agreements = spare.map_or(Vec::new(), |spare| spare.agreements);
+        agreements.clear();
+        agreements.extend(shown.agreements.iter().filter(|(arm, _)| known(*arm)));
+        Self {
+            arm: shown.arm,
+            reward: shown.reward,
+            own: shown.own,
+            agreements,
+            positions: shown.positions,
+        }
+    }
+
+    /// The round.
+    pub(super) fn shown(&self) -> Shown<'_> {
+        Shown {
+            arm: self.arm,
+            reward: self.reward,
+            own: self.own,
+            agreements: &self.agreements,
+            positions: self.positions,
+        }
+    }
 }
 
 /// The evidence of every arm, and what makes rewards and agreements comparable.
@@ -132,19 +169,32 @@ impl Ledger {
         self.drafting *= factor;
     }
 
-    fn slot(&mut self, about: About) -> &mut Evidence {
-        match about {
-            About::Arm(arm) => &mut self.arms[arm.0],
-            About::Drafting => &mut self.drafting,
+    /// Takes in what a round says of the arms that are `known`.
+    pub(super) fn add(&mut self, shown: Shown<'_>, known: impl Fn(ArmId) -> bool) {
+        self.count(shown, known, 1.0);
+    }
+
+    /// Undoes [`Ledger::add`].
+    pub(super) fn take_back(&mut self, shown: Shown<'_>) {
+        self.count(shown, |_| true, -1.0);
+    }
+
+    fn count(&mut self, shown: Shown<'_>, known: impl Fn(ArmId) -> bool, sign: f64) {
+        let Some(own) = shown.own else {
+            if let Some(evidence) = self.arms.get_mut(shown.arm.0) {
+                evidence.count_reward(shown.reward, sign);
+            }
+            return;
+        };
+        self.drafting.count_reward(shown.reward, sign);
+        self.drafting.count_agreement(own, shown.positions, sign);
+        for &(arm, agreement) in shown.agreements {
+            if known(arm)
+                && let Some(evidence) = self.arms.get_mut(arm.0)
+            {
+                evidence.count_agreement(agreement, shown.positions, sign);
+            }
         }
-    }
-
-    pub(super) fn add(&mut self, about: About, evidence: Evidence) {
-        *self.slot(about) += evidence;
-    }
-
-    pub(super) fn take_back(&mut self, about: About, evidence: Evidence) {
-        *self.slot(about) -= evidence;
     }
 
     /// Rounds that say something about `arm`; a discounted round counts as a part.
@@ -152,20 +202,28 @@ impl Ledger {
         self.arms[arm.0].weight()
     }
 
-    /// The mean reward of `arm`, as far as it was scored by its agreement in the scale of
+    /// The mean reward of an arm, as far as it was scored by its agreement in the scale of
     /// rewards. `None` when nothing is known of it.
     pub(super) fn mean(&self, arm: ArmId) -> Option<f64> {
-        let evidence = &self.arms[arm.0];
-        let weight = evidence.weight();
-        // Below the normal numbers the quotient would no longer be a mean.
-        if weight < f64::MIN_POSITIVE {
-            return None;
+        self.means()(arm)
+    }
+
+    /// [`Ledger::mean`] for many arms: what all have in common is worked out once.
+    pub(super) fn means(&self) -> impl Fn(ArmId) -> Option<f64> {
+        let shift = self.shift();
+        move |arm| {
+            let evidence = &self.arms[arm.0];
+            let weight = evidence.weight();
+            // Below the normal numbers the quotient would no longer be a mean.
+            if weight < f64::MIN_POSITIVE {
+                return None;
+            }
+            let mut sum = evidence.rewards;
+            if evidence.positions >= f64::MIN_POSITIVE {
+                sum += evidence.scored * (evidence.agreement / evidence.positions + shift);
+            }
+            Some(sum / weight)
         }
-        let mut sum = evidence.rewards;
-        if evidence.positions >= f64::MIN_POSITIVE {
-            sum += evidence.scored * (evidence.agreement / evidence.positions + self.shift());
-        }
-        Some(sum / weight)
     }
 
     /// Mean reward minus mean agreement of the arms that drafted scored rounds.
@@ -184,36 +242,6 @@ impl Ledger {
     }
 }
 
-/// What the round of `feedback`, whose reward is `reward`, shows: of the drafting arm its reward
-/// alone, or, in a round to be `scored` in which it has an entry, of every arm that has one its
-/// agreement.
-pub(super) fn evidence(
-    feedback: &Feedback,
-    reward: f64,
-    scored: bool,
-) -> impl Iterator<Item = (About, Evidence)> {
-    let entry_of_arm = |&&(arm, _): &&(ArmId, f64)| arm == feedback.arm;
-    let drafting = feedback
-        .counterfactual
-        .iter()
-        .find(entry_of_arm)
-        .filter(|_| scored);
-    let entries = drafting.map_or(&[][..], |_| &feedback.counterfactual);
-    let positions = feedback.positions();
-    let alone = match drafting {
-        Some(&(_, agreement)) => {
-            let mut both = Evidence::reward(reward);
-            both += Evidence::agreement(agreement, positions);
-            (About::Drafting, both)
-        }
-        None => (About::Arm(feedback.arm), Evidence::reward(reward)),
-    };
-    let of_entry = move |&(arm, agreement): &(ArmId, f64)| {
-        (About::Arm(arm), Evidence::agreement(agreement, positions))
-    };
-    std::iter::once(alone).chain(entries.iter().map(of_entry))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,9 +258,7 @@ mod tests {
     fn ledger(rounds: &[Feedback]) -> Ledger {
         let mut ledger = Ledger::new(3);
         for round in rounds {
-            for (about, piece) in evidence(round, round.bd, true) {
-                ledger.add(about, piece);
-            }
+            ledger.add(Shown::new(round, round.bd, true), |_| true);
         }
         ledger
     }
@@ -286,10 +312,25 @@ mod tests {
         }
         ledger.carry(3, 1.0 / 0.3);
         let mut ledger = self::ledger(std::slice::from_ref(&round));
-        for (about, piece) in evidence(&round, round.bd, true) {
-            ledger.take_back(about, piece);
-        }
+        ledger.take_back(Shown::new(&round, round.bd, true));
         assert_eq!(ledger.mean(ArmId(0)), None);
+        assert_eq!(ledger.drafting, Evidence::default());
+    }
+
+    #[test]
+    fn a_round_that_is_kept_says_what_it_said_of_the_arms_that_were_known() {
+        let round = scored(0, 0.1, 3, &[(0, 0.7), (1, 0.3), (2, 0.5)]);
+        let shown = Shown::new(&round, round.bd, true);
+        let known = |arm: ArmId| arm.0 != 1;
+        let earlier = scored(2, 0.9, 1, &[(2, 0.4)]);
+        let earlier = Kept::new(Shown::new(&earlier, 0.9, true), known, None);
+        let kept = Kept::new(shown, known, Some(earlier));
+        let mut ledger = Ledger::new(3);
+        ledger.add(shown, known);
+        assert_eq!(ledger.mean(ArmId(1)), None);
+        assert!(ledger.mean(ArmId(2)).is_some());
+        ledger.take_back(kept.shown());
+        assert_eq!(ledger.arms, Ledger::new(3).arms);
         assert_eq!(ledger.drafting, Evidence::default());
     }
 }

@@ -142,7 +142,7 @@ fn argmax(arms: &[usize], mut index: impl FnMut(usize) -> Option<f64>) -> Option
 fn upper_bound(past: Past<'_>, rounds: &[Weighted<'_>], t: f64) -> Option<usize> {
     argmax(&past.available(), |arm| {
         let (mean, n) = mean(rounds, arm)?;
-        Some(mean + past.params.beta * (2.0 * t.max(1.0).ln() / n).sqrt())
+        Some(mean + past.params.beta() * (2.0 * t.max(1.0).ln() / n).sqrt())
     })
 }
 
@@ -408,7 +408,7 @@ fn thompson(past: Past<'_>, rng: &mut ChaCha8Rng) -> Option<usize> {
     argmax(&arms, |arm| {
         let normal: f64 = StandardNormal.sample(rng);
         let (mean, n) = past.plain(arm)?;
-        Some(mean + past.params.beta / n.sqrt() * normal)
+        Some(mean + past.params.beta() / n.sqrt() * normal)
     })
 }
 
@@ -473,7 +473,7 @@ const REFERENCES: &[(&str, Reference)] = &[
 /// Parameters that make every policy both explore and commit within some tens of rounds.
 fn params(rng: &mut ChaCha8Rng) -> PolicyParams {
     PolicyParams {
-        beta: rng.random_range(0.0..0.5),
+        beta: Some(rng.random_range(0.0..0.5)),
         window: rng.random_range(1..12),
         discount: rng.random_range(0.6..1.0),
         exploration: rng.random_range(0.05..1.0),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
-use crate::bandit::evidence::{About, Evidence, Ledger};
+use crate::bandit::evidence::{Kept, Ledger};
 use crate::bandit::ucb::spread;
 use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
 use crate::error::Result;
@@ -37,12 +37,8 @@ pub struct SlidingWindow {
     beta: f64,
     window: usize,
     counterfactual: u64,
-    /// What the rounds in the window have shown, oldest first, each with its round's number.
-    pieces: VecDeque<(u64, About, Evidence)>,
-    /// How many rounds there are in it.
-    held: usize,
-    /// The number of the next round.
-    next: u64,
+    /// The rounds in the window, oldest first.
+    rounds: VecDeque<Kept>,
     /// What they come to for each arm.
     tallies: Ledger,
 }
@@ -51,36 +47,28 @@ impl SlidingWindow {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta,
+            beta: params.beta(),
             window: params.window,
             counterfactual: params.counterfactual as u64,
-            pieces: VecDeque::new(),
-            held: 0,
-            next: 0,
+            rounds: VecDeque::new(),
             tallies: Ledger::new(arms),
         }
     }
 
     /// The upper bound of any arm with a round in the window.
     fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
-        let spread = spread(self.held as f64);
+        let (spread, means) = (spread(self.rounds.len() as f64), self.tallies.means());
         move |arm| {
-            let mean = self.tallies.mean(arm)?;
+            let mean = means(arm)?;
             Some(mean + self.beta * (spread / self.tallies.weight(arm)).sqrt())
         }
     }
 
-    /// Lets the oldest rounds go until no more than `rounds` are left.
-    fn shrink(&mut self, rounds: usize) {
-        self.held = self.held.min(rounds);
-        let oldest = self.next - self.held as u64;
-        while let Some(&(round, about, piece)) = self.pieces.front() {
-            if round >= oldest {
-                break;
-            }
-            self.tallies.take_back(about, piece);
-            self.pieces.pop_front();
-        }
+    /// Lets the oldest round go.
+    fn forget_oldest(&mut self) -> Option<Kept> {
+        let oldest = self.rounds.pop_front()?;
+        self.tallies.take_back(oldest.shown());
+        Some(oldest)
     }
 }
 
@@ -91,15 +79,16 @@ impl Policy for SlidingWindow {
 
     fn reset(&mut self, arms: usize) {
         self.arms.reset(arms);
-        self.pieces.clear();
-        self.held = 0;
-        self.next = 0;
+        self.rounds.clear();
         self.tallies.reset(arms);
     }
 
     fn carry(&mut self, arms: usize, discount: f64) {
         self.arms.carry(arms, discount);
-        self.shrink((discount * self.held as f64) as usize);
+        let kept = (discount * self.rounds.len() as f64) as usize;
+        while self.rounds.len() > kept {
+            self.forget_oldest();
+        }
         self.tallies.carry(arms, 1.0);
     }
 
@@ -109,15 +98,12 @@ impl Policy for SlidingWindow {
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
         let scored = self.wants_counterfactual();
-        let (pieces, tallies, round) = (&mut self.pieces, &mut self.tallies, self.next);
-        let reward = self.arms.observe_all(feedback, scored, |about, piece| {
-            pieces.push_back((round, about, piece));
-            tallies.add(about, piece);
-        })?;
-        if reward.is_some() {
-            self.next += 1;
-            self.held += 1;
-            self.shrink(self.window);
+        if let Some(shown) = self.arms.observe_all(feedback, scored)? {
+            let full = self.rounds.len() >= self.window;
+            let oldest = full.then(|| self.forget_oldest()).flatten();
+            let round = Kept::new(shown, |arm| self.arms.is_available(arm), oldest);
+            self.tallies.add(round.shown(), |_| true);
+            self.rounds.push_back(round);
         }
         Ok(())
     }
@@ -142,7 +128,7 @@ mod tests {
 
     fn sw_ucb(beta: f64, window: usize, arms: usize) -> SlidingWindow {
         let params = PolicyParams {
-            beta,
+            beta: Some(beta),
             window,
             ..PolicyParams::default()
         };

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::bandit::spelling::{closest, did_you_mean, list};
+use crate::bandit::steady::Steady;
 use crate::bandit::{
     Policy, Reward, cyclic, discounted, exp3, explore_commit, fixed, greedy, halving, hedge, joint,
     off, routed, sliding_window, thompson, ucb, uniform,
@@ -19,8 +20,9 @@ pub struct PolicyParams {
     /// What is maximised.
     pub reward: Reward,
     /// Exploration strength β of `metasd-ucb`, `sw-ucb`, `d-ucb` and `thompson`, in units of
-    /// reward; finite and ≥ 0.
-    pub beta: f64,
+    /// reward; finite and ≥ 0. `None` for what suits the reward: 0.07 for [`Reward::Bd`], 0.15
+    /// for [`Reward::Be`], which deviates about twice as far from its mean.
+    pub beta: Option<f64>,
     /// How many of the last rounds `sw-ucb` looks at; ≥ 1.
     pub window: usize,
     /// What a round counts for `d-ucb` after each later round, as a factor γ; 0 < γ ≤ 1.
@@ -40,13 +42,18 @@ pub struct PolicyParams {
     /// The first rounds of a query in which `metasd-ucb`, `sw-ucb` and `d-ucb` have every arm
     /// scored; 0 for none.
     pub counterfactual: usize,
+    /// Rounds for which an arm is stayed with after a change to it, whatever the policy; ≥ 1.
+    pub dwell: usize,
+    /// The part of the time that changes may take, whatever the policy: one that costs much is
+    /// stayed with for longer; above 0 and at most 1, `None` to leave changes free.
+    pub switch_cost: Option<f64>,
 }
 
 impl Default for PolicyParams {
     fn default() -> Self {
         Self {
             reward: Reward::default(),
-            beta: ucb::DEFAULT_BETA,
+            beta: None,
             window: sliding_window::DEFAULT_WINDOW,
             discount: discounted::DEFAULT_DISCOUNT,
             exploration: exp3::DEFAULT_EXPLORATION,
@@ -55,27 +62,35 @@ impl Default for PolicyParams {
             epsilon: greedy::DEFAULT_EPSILON,
             retention: hedge::DEFAULT_RETENTION,
             counterfactual: 0,
+            dwell: 1,
+            switch_cost: None,
         }
     }
 }
 
 impl PolicyParams {
+    /// [`PolicyParams::beta`], or what suits the reward.
+    pub fn beta(&self) -> f64 {
+        self.beta.unwrap_or(ucb::default_beta(self.reward))
+    }
+
     /// Checks every field's range.
     ///
     /// # Errors
     /// [`InvalidArgument`](crate::error::ErrorKind::InvalidArgument), naming the field and
     /// its range.
     pub fn validate(&self) -> Result<()> {
-        if !(self.beta.is_finite() && self.beta >= 0.0) {
+        let beta = self.beta();
+        if !(beta.is_finite() && beta >= 0.0) {
             return Err(Error::invalid(format!(
-                "beta is {}; it must be finite and not negative",
-                self.beta
+                "beta is {beta}; it must be finite and not negative"
             )));
         }
         for (name, count) in [
             ("window", self.window),
             ("horizon", self.horizon.unwrap_or(1)),
             ("explore_rounds", self.explore_rounds),
+            ("dwell", self.dwell),
         ] {
             if count == 0 {
                 return Err(Error::invalid(format!(
@@ -87,6 +102,7 @@ impl PolicyParams {
             ("discount", self.discount),
             ("exploration", self.exploration),
             ("retention", self.retention),
+            ("switch_cost", self.switch_cost.unwrap_or(1.0)),
         ] {
             if !(share > 0.0 && share <= 1.0) {
                 return Err(Error::invalid(format!(
@@ -139,10 +155,11 @@ macro_rules! policies {
             /// out of range, or if the drafter of `fixed:NAME` is not among `arms`.
             pub fn build(&self, params: &PolicyParams, arms: &[String]) -> Result<Box<dyn Policy>> {
                 params.validate()?;
-                Ok(match self {
+                let policy: Box<dyn Policy> = match self {
                     $(Self::$variant => Box::new($new(params, arms.len())),)*
                     Self::Fixed(drafter) => Box::new(fixed::Fixed::new(params, arms, drafter)?),
-                })
+                };
+                Ok(Steady::of(policy, params))
             }
         }
 
@@ -255,7 +272,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::bandit::{every_spec, message, policy};
+    use crate::bandit::{Feedback, every_spec, feedback, message, policy, rng};
 
     #[test]
     fn every_known_policy_parses_displays_and_names_itself_as_written() {
@@ -315,10 +332,50 @@ mod tests {
     }
 
     #[test]
+    fn beta_is_what_suits_the_reward_unless_it_is_given() {
+        let beta = |json: &str| serde_json::from_str::<PolicyParams>(json).unwrap().beta();
+        assert_eq!(beta("{}"), 0.07);
+        assert_eq!(beta(r#"{"reward": "bd"}"#), 0.07);
+        assert_eq!(beta(r#"{"reward": "be"}"#), 0.15);
+        assert_eq!(beta(r#"{"reward": "be", "beta": 0.07}"#), 0.07);
+        assert_eq!(beta(r#"{"beta": 0}"#), 0.0);
+    }
+
+    #[test]
+    fn every_policy_that_explores_by_beta_takes_the_one_of_its_reward() {
+        for written in ["metasd-ucb", "sw-ucb", "d-ucb", "thompson"] {
+            let state_with = |reward, beta| {
+                let params = PolicyParams {
+                    reward,
+                    beta,
+                    ..PolicyParams::default()
+                };
+                let spec: PolicySpec = written.parse().unwrap();
+                let mut policy = spec
+                    .build(&params, &["a".to_owned(), "b".to_owned()])
+                    .unwrap();
+                for (arm, reward) in [(0, 0.8), (1, 0.7), (0, 0.7)] {
+                    let round = Feedback {
+                        be: reward,
+                        ..feedback(arm, reward)
+                    };
+                    policy.observe(&round).unwrap();
+                }
+                let draws = (0..20).map(|seed| policy.select(&mut rng(seed)));
+                (draws.collect::<Vec<_>>(), policy.state())
+            };
+            for (reward, default) in [(Reward::Bd, 0.07), (Reward::Be, 0.15)] {
+                let expected = state_with(reward, Some(default));
+                assert_eq!(state_with(reward, None), expected, "{written} {reward}");
+            }
+        }
+    }
+
+    #[test]
     fn beta_must_be_finite_and_not_negative() {
         for beta in [-0.1, f64::NAN, f64::INFINITY] {
             let params = PolicyParams {
-                beta,
+                beta: Some(beta),
                 ..PolicyParams::default()
             };
             assert!(message(params.validate()).starts_with("beta is"));
@@ -385,7 +442,7 @@ mod tests {
     #[test]
     fn the_ends_of_the_ranges_are_in_them() {
         let params = PolicyParams {
-            beta: 0.0,
+            beta: Some(0.0),
             window: 1,
             discount: 1.0,
             exploration: 1.0,

@@ -30,7 +30,7 @@ impl Thompson {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta,
+            beta: params.beta(),
         }
     }
 
@@ -86,7 +86,7 @@ mod tests {
 
     fn thompson(beta: f64, arms: usize) -> Thompson {
         let params = PolicyParams {
-            beta,
+            beta: Some(beta),
             ..PolicyParams::default()
         };
         Thompson::new(&params, arms)
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_best_of_four_noisy_arms_gets_most_rounds() {
         let params = PolicyParams {
-            beta: 0.17,
+            beta: Some(0.17),
             ..PolicyParams::default()
         };
         let share = share(("thompson", &params), &|_| &MEANS, 0..500, 2);

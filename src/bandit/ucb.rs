@@ -3,14 +3,22 @@
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
-use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState, Reward};
 use crate::error::Result;
 use crate::types::ArmId;
 
+/// The β that suits `reward`.
+///
 /// The theory's β = 1 guards against rewards that spread over all of [0, 1] and against long
 /// horizons. A block's mean spreads far less and a query lasts some tens of rounds, which
-/// β = 1 would spend exploring.
-pub(super) const DEFAULT_BETA: f64 = 0.07;
+/// β = 1 would spend exploring. Block efficiency takes one of a few values in a round, so that it
+/// deviates about twice as far as block divergence, and needs twice the guard.
+pub(super) fn default_beta(reward: Reward) -> f64 {
+    match reward {
+        Reward::Bd => 0.07,
+        Reward::Be => 0.15,
+    }
+}
 
 /// `2 ln t`, 0 where a discount has left less than a round.
 pub(super) fn spread(t: f64) -> f64 {
@@ -45,16 +53,16 @@ impl Ucb {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta,
+            beta: params.beta(),
             counterfactual: params.counterfactual as u64,
         }
     }
 
     /// The upper bound of any arm of which something is known.
     fn bounds(&self) -> impl Fn(ArmId) -> Option<f64> {
-        let spread = spread(self.arms.time());
+        let (spread, means) = (spread(self.arms.time()), self.arms.means());
         move |arm| {
-            let mean = self.arms.mean(arm)?;
+            let mean = means(arm)?;
             Some(mean + self.beta * (spread / self.arms.weight(arm)).sqrt())
         }
     }
@@ -79,7 +87,7 @@ impl Policy for Ucb {
 
     fn observe(&mut self, feedback: &Feedback) -> Result<()> {
         let scored = self.wants_counterfactual();
-        self.arms.observe_all(feedback, scored, |_, _| {}).map(drop)
+        self.arms.observe_all(feedback, scored).map(drop)
     }
 
     fn retire(&mut self, arm: ArmId) {
@@ -104,7 +112,7 @@ mod tests {
 
     fn ucb(beta: f64, arms: usize) -> Ucb {
         let params = PolicyParams {
-            beta,
+            beta: Some(beta),
             ..PolicyParams::default()
         };
         Ucb::new(&params, arms)
@@ -136,7 +144,7 @@ mod tests {
     #[test]
     fn scored_rounds_count_for_every_arm_and_the_bandit_goes_on_alone() {
         let params = PolicyParams {
-            beta: 0.5,
+            beta: Some(0.5),
             counterfactual: 2,
             ..PolicyParams::default()
         };

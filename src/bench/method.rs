@@ -169,12 +169,12 @@ mod tests {
     #[test]
     fn its_own_fields_stand_before_the_common_ones() {
         let base = PolicyParams {
-            beta: 0.5,
+            beta: Some(0.5),
             window: 7,
             ..PolicyParams::default()
         };
         let params = method("sw-ucb+beta=0.12").params(&base).unwrap();
-        assert_eq!((params.beta, params.window), (0.12, 7));
+        assert_eq!((params.beta, params.window), (Some(0.12), 7));
         assert_eq!(method("sw-ucb@4").n_max, Some(4));
         assert_eq!(method("sw-ucb").params(&base).unwrap(), base);
     }

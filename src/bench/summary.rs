@@ -54,7 +54,8 @@ pub struct Row {
     /// Mean block divergence over the rounds that had a drafter; one that proposed nothing counts
     /// as 0.
     pub mean_bd: Option<f64>,
-    /// The part of all rounds that each drafter had.
+    /// The part of all rounds that each drafter had; that of an ensemble, whose drafts are no single
+    /// drafter's, by its policy's name.
     pub share: BTreeMap<String, f64>,
     /// Where the time of a generated token went.
     pub parts_per_token: Parts,
@@ -185,10 +186,19 @@ fn row(
     let agreements: Vec<f64> = drafted
         .map(|round| f64::from(round.bd.unwrap_or(0.0)))
         .collect();
-    let share = drafters.iter().enumerate().map(|(index, name)| {
-        let own = rounds().filter(|round| round.drafter == Some(index));
-        (name.clone(), own.count() as f64 / count.max(1.0))
-    });
+    let part = |of: &dyn Fn(usize) -> bool| {
+        let own = rounds().filter(|round| round.drafter.is_some_and(of));
+        own.count() as f64 / count.max(1.0)
+    };
+    let mut share: BTreeMap<String, f64> = drafters
+        .iter()
+        .enumerate()
+        .map(|(index, name)| (name.clone(), part(&|drafter| drafter == index)))
+        .collect();
+    let of_all = part(&|drafter| drafter >= drafters.len());
+    if of_all > 0.0 {
+        share.insert(variant.method.policy.to_string(), of_all);
+    }
     let mut parts = Parts::default();
     own.iter().for_each(|record| parts.add(&record.parts));
     let speedups = Quartiles::of(&ratios);
@@ -203,7 +213,7 @@ fn row(
         tokens_per_second: Quartiles::of(&speeds).map(|quartiles| quartiles.median),
         mean_acceptance_length: (count > 0.0).then(|| tokens as f64 / count),
         mean_bd: mean(agreements.into_iter().map(Some)),
-        share: share.collect(),
+        share,
         parts_per_token: parts.scaled(1.0 / tokens.max(1) as f64),
         texts: texts(&own),
         method,
@@ -269,7 +279,7 @@ fn mean(values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::bench::fixture::{round, run};
-    use crate::bench::{Comparison, Method, Plan};
+    use crate::bench::{Comparison, Method, Plan, RoundPoint};
 
     const TEMPERATURES: [f32; 1] = [0.0];
 
@@ -323,6 +333,26 @@ mod tests {
         assert_eq!(fixed.share["a"], 1.0);
         assert_eq!(fixed.share["b"], 0.0);
         assert!((fixed.parts_per_token.verify_ms - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn rounds_of_an_ensemble_go_by_its_policy() {
+        let alone = RoundPoint {
+            drafter: None,
+            ..round(0, 0, 0.0)
+        };
+        let rounds = vec![round(2, 1, 0.5), round(2, 0, 0.5), round(2, 1, 0.5), alone];
+        let records = [
+            plain("qa", 0, 6),
+            run(("qa", 0), "static-ensemble@3", None, rounds),
+        ];
+        let methods = variants(&["off", "static-ensemble@3"]);
+        let summary = Summary::new(&methods, &TEMPERATURES, &names(), &records);
+        let rows = &summary.domains[0].rows;
+        let share = |name: &str| rows[1].share.get(name).copied();
+        assert_eq!(share("static-ensemble"), Some(0.75));
+        assert_eq!((share("a"), share("b")), (Some(0.0), Some(0.0)));
+        assert!(!rows[0].share.contains_key("static-ensemble"));
     }
 
     #[test]

@@ -4,17 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use metasd::audit::DEFAULT_MAX_GAP;
-use metasd::bandit::{PolicySpec, Reward};
-use metasd::bench::Method;
+use metasd::bandit::PolicySpec;
 use metasd::llama::WeightType;
 use metasd::session::DEFAULT_N_MAX;
-use metasd::sim::{DEFAULT_SPREAD, Split};
 
 use super::bench::BenchArgs;
 use super::options::{
-    ColorChoice, ModelArgs, SamplingArgs, SpeculationArgs, TemplateArgs, TuningArgs, positive,
+    ColorChoice, ModelArgs, ResidencyArgs, SamplingArgs, SpeculationArgs, SuiteArgs, TemplateArgs,
+    positive,
 };
-use super::simulate::Problem;
+use super::simulate::SimulateArgs;
 
 /// Multi-drafter speculative decoding on llama.cpp: several small drafters speculate for one
 /// target model, a bandit picks which, and the text is exactly the target's own.
@@ -40,6 +39,8 @@ pub enum Command {
     Run(RunArgs),
     /// Talk with the model
     Chat(ChatArgs),
+    /// List the devices that this build can use, with free and total memory
+    Devices,
     /// Look after a pool of drafters
     #[command(subcommand)]
     Pool(PoolCommand),
@@ -64,6 +65,8 @@ pub enum PoolCommand {
     Check(PoolCheckArgs),
     /// Measure how far the target goes along with every drafter, by category of prompt
     Matrix(PoolMatrixArgs),
+    /// Bring every drafter in once; print where each is, what it takes and what moving it costs
+    Status(PoolStatusArgs),
 }
 
 #[derive(Debug, Subcommand)]
@@ -152,34 +155,20 @@ pub struct PoolCheckArgs {
 }
 
 #[derive(Debug, Args)]
-pub struct PoolMatrixArgs {
-    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
-    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
-    /// prompts/ beside the pool]
-    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
-    pub prompts: Vec<PathBuf>,
-
-    /// Take the prompts of this category; may be repeated [default: all]
-    #[arg(long = "category", value_name = "NAME", help_heading = "Prompt")]
-    pub categories: Vec<String>,
-
-    /// Take this many prompts of each category at most
-    #[arg(long, value_name = "N", help_heading = "Prompt")]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
-    pub per_category: Option<usize>,
+pub struct PoolStatusArgs {
+    /// Print a JSON object as the last line of the output
+    #[arg(long, help_heading = "Output")]
+    pub json: bool,
     #[command(flatten)]
-    pub template: TemplateArgs,
+    pub residency: ResidencyArgs,
+    #[command(flatten)]
+    pub models: ModelArgs,
+}
 
-    /// Tokens to generate for each prompt with each drafter
-    #[arg(
-        short = 'n',
-        long = "predict",
-        visible_alias = "n-predict",
-        value_name = "N"
-    )]
-    #[arg(default_value_t = 96, value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Speculation")]
-    pub predict: usize,
+#[derive(Debug, Args)]
+pub struct PoolMatrixArgs {
+    #[command(flatten)]
+    pub suite: SuiteArgs,
 
     /// The most tokens drafted in a round
     #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
@@ -239,41 +228,14 @@ pub struct RouterEvalArgs {
     pub labelled: LabelledArgs,
 }
 
+/// Tokens of an answer that are recorded where nothing else is said.
+pub const DEFAULT_RECORDED: usize = 192;
+
 #[derive(Debug, Args)]
+#[command(mut_arg("predict", |arg| arg.help("The most tokens of an answer [default: 192]")))]
 pub struct RecordArgs {
-    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
-    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
-    /// prompts/ beside the pool]
-    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
-    pub prompts: Vec<PathBuf>,
-
-    /// Take the prompts of these categories [default: all]
-    #[arg(
-        long,
-        visible_alias = "category",
-        value_name = "NAMES",
-        value_delimiter = ',',
-        help_heading = "Prompt"
-    )]
-    pub categories: Vec<String>,
-
-    /// Take this many prompts of each category at most
-    #[arg(long, value_name = "N", help_heading = "Prompt")]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
-    pub per_category: Option<usize>,
     #[command(flatten)]
-    pub template: TemplateArgs,
-
-    /// The most tokens of an answer
-    #[arg(
-        short = 'n',
-        long = "predict",
-        visible_alias = "n-predict",
-        value_name = "N"
-    )]
-    #[arg(default_value_t = 192, value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Recording")]
-    pub predict: usize,
+    pub suite: SuiteArgs,
 
     /// The most tokens drafted in a round
     #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
@@ -324,27 +286,18 @@ pub struct QuantizeArgs {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    #[command(flatten)]
-    pub source: AuditSource,
-
-    /// Take this many prompts of each category at most
-    #[arg(long, value_name = "N", requires = "prompts")]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Prompt")]
-    pub per_category: Option<usize>,
-    #[command(flatten)]
-    pub template: TemplateArgs,
-
-    /// Tokens to generate for each prompt
+    /// A single prompt, instead of a suite
     #[arg(
-        short = 'n',
-        long = "predict",
-        visible_alias = "n-predict",
-        value_name = "N"
+        short,
+        long,
+        value_name = "TEXT",
+        allow_hyphen_values = true,
+        help_heading = "Prompt"
     )]
-    #[arg(default_value_t = 96, value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Audit")]
-    pub predict: usize,
+    #[arg(conflicts_with_all = ["prompts", "categories", "per_category"])]
+    pub prompt: Option<String>,
+    #[command(flatten)]
+    pub suite: SuiteArgs,
 
     /// Policies to check [default: that of --policy, else metasd-ucb, round-robin and fixed: for
     /// every drafter]
@@ -370,115 +323,6 @@ pub struct AuditArgs {
     pub speculation: SpeculationArgs,
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Without --horizon, seq-halving explores as long as suits the rounds that each \
-                  budget takes on average over the arms."
-)]
-pub struct SimulateArgs {
-    /// Simulate drafters that are scripted with --arms
-    #[arg(long, required_unless_present = "record", help_heading = "Simulation")]
-    pub synthetic: bool,
-    #[command(flatten)]
-    pub replay: ReplayArgs,
-
-    /// The drafters' agreements with the target, each the chance that a drafted token is accepted:
-    /// 0.7, or 0.7/0.4 for one that changes in the middle (more parts likewise), or 0.7..0.4 for
-    /// one that drifts; may be repeated for several problems [default: 0.4,0.55,0.7]
-    #[arg(long, value_name = "ARMS", allow_negative_numbers = true)]
-    #[arg(help_heading = "Simulation")]
-    pub arms: Vec<Problem>,
-
-    /// A problem for each category of a pool that was measured: the output of `pool matrix --json`;
-    /// may be repeated
-    #[arg(long, value_name = "FILE", help_heading = "Simulation")]
-    pub arms_from: Vec<PathBuf>,
-
-    /// How much agreement varies from position to position: 0 not at all, towards 1 all or none
-    #[arg(long, value_name = "SPREAD", default_value_t = DEFAULT_SPREAD)]
-    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
-    pub spread: f64,
-
-    /// Policies to play, with +FIELD=VALUE for a parameter of its own: metasd-ucb+beta=0.12;
-    /// fixed:0 is the first arm alone [default: all that choose among arms, but for fixed:NAME and
-    /// off]
-    #[arg(
-        long,
-        value_name = "POLICIES",
-        value_delimiter = ',',
-        help_heading = "Simulation"
-    )]
-    pub policies: Vec<Method>,
-
-    /// What they are rewarded for
-    #[arg(long, value_name = "REWARDS", value_delimiter = ',')]
-    #[arg(default_value = "bd,be", help_heading = "Simulation")]
-    pub rewards: Vec<Reward>,
-
-    /// Token budgets of a query
-    #[arg(long, value_name = "TOKENS", value_delimiter = ',', value_parser = positive)]
-    #[arg(default_value = "128,256,512,1024,2048,4096,8192,16384,32768,65536,131072")]
-    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
-    pub tokens: Vec<usize>,
-
-    /// Queries for each policy, reward and budget
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = positive)]
-    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
-    pub runs: usize,
-
-    /// Tokens drafted in a round
-    #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
-    #[arg(default_value_t = 5, value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Simulation")]
-    pub spec_draft_n_max: usize,
-
-    /// Seed of all random numbers; -1 for a random one
-    #[arg(short, long, value_name = "SEED", default_value_t = 1)]
-    #[arg(allow_negative_numbers = true, help_heading = "Simulation")]
-    pub seed: i64,
-
-    /// Print a JSON object with all results as the last line of the output
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-
-    /// Draw regret over tokens to this SVG file, and beside it how soon the best arm is taken; of
-    /// several problems each to a file with its number
-    #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
-    pub plot: Option<PathBuf>,
-    #[command(flatten)]
-    pub tuning: TuningArgs,
-}
-
-/// Which recording is replayed, and what of it.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Recording")]
-pub struct ReplayArgs {
-    /// Replay a recording of `metasd record`, in which drafters go by their names
-    #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = [
-        "synthetic",
-        "arms",
-        "spread",
-        "tokens",
-        "spec_draft_n_max",
-        "plot",
-    ])]
-    pub record: Option<PathBuf>,
-
-    /// Take of each category all texts, or the first, third, ... (even) or the others (odd)
-    #[arg(long, value_name = "WHICH", default_value = "all", requires = "record")]
-    pub split: Split,
-
-    /// Take texts that change midway instead: those of one category that go on in those of another
-    /// (of several likewise); may be repeated
-    #[arg(long, value_name = "A,B", requires = "record")]
-    pub concat: Vec<String>,
-
-    /// Print how every drafter alone does by category, instead of policies
-    #[arg(long, requires = "record")]
-    pub matrix: bool,
-}
-
 /// Where a single prompt comes from.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
@@ -498,30 +342,12 @@ pub struct PromptSource {
     pub file: Option<PathBuf>,
 }
 
-/// Where the prompts of an audit come from.
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-pub struct AuditSource {
-    /// A single prompt
-    #[arg(
-        short,
-        long,
-        value_name = "TEXT",
-        allow_hyphen_values = true,
-        help_heading = "Prompt"
-    )]
-    pub prompt: Option<String>,
-
-    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`
-    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
-    pub prompts: Option<PathBuf>,
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
 
     use super::*;
+    use crate::cli::options::DEFAULT_PREDICT;
 
     fn run(arguments: &[&str]) -> RunArgs {
         let command_line = ["metasd", "run", "-p", "x"].iter().chain(arguments);
@@ -547,6 +373,45 @@ mod tests {
     #[test]
     fn greedy_is_the_default() {
         assert_eq!(run(&[]).sampling.temp, 0.0);
+    }
+
+    #[test]
+    fn every_command_on_a_suite_takes_the_same_prompts() {
+        let common = "--prompts a.jsonl b.jsonl --category x,y --category z --per-category 3 -n 7";
+        let older = common.replace("--category ", "--categories ");
+        for command in ["pool matrix", "record -o f", "bench", "audit"] {
+            for given in [common, &older] {
+                let line = format!("metasd {command} {given}");
+                let parsed = Cli::try_parse_from(line.split(' ')).expect("valid");
+                let suite = match parsed.command {
+                    Command::Pool(PoolCommand::Matrix(args)) => args.suite,
+                    Command::Record(args) => args.suite,
+                    Command::Bench(args) => args.suite,
+                    Command::Audit(args) => args.suite,
+                    other => panic!("not on a suite: {other:?}"),
+                };
+                assert_eq!(suite.prompts.len(), 2, "{line}");
+                assert_eq!(suite.categories, ["x", "y", "z"], "{line}");
+                assert_eq!((suite.per_category, suite.predict), (Some(3), Some(7)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_of_a_command_on_a_suite_says_how_many_tokens_it_generates() {
+        let mut cli = Cli::command();
+        cli.build();
+        let help = |path: &[&str]| {
+            let mut command = cli.clone();
+            for name in path {
+                command = command.find_subcommand(name).expect("known").clone();
+            }
+            command.render_help().to_string()
+        };
+        let default = |tokens: usize| format!("[default: {tokens}");
+        assert!(help(&["pool", "matrix"]).contains(&default(DEFAULT_PREDICT)));
+        assert!(help(&["audit"]).contains(&default(DEFAULT_PREDICT)));
+        assert!(help(&["record"]).contains(&default(DEFAULT_RECORDED)));
     }
 
     #[test]

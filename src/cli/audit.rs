@@ -7,12 +7,14 @@ use metasd::bandit::{PolicyParams, PolicySpec};
 use metasd::{Error, Result};
 use serde::Serialize;
 
-use super::args::{AuditArgs, AuditSource};
+use super::args::AuditArgs;
 use super::engine::Engine;
 use super::interrupt::{self, Busy};
+use super::options::DEFAULT_PREDICT;
 use super::output::Output;
 use super::progress::Progress;
-use super::suite::{self, Prompt};
+use super::selection::Selection;
+use super::suite::{self, Category, Prompt};
 use super::{Environment, prompt};
 
 /// Checks that policies leave the text as it is, prompt by prompt.
@@ -20,13 +22,9 @@ use super::{Environment, prompt};
 /// # Errors
 /// For wrong arguments or prompts, an unusable target, or a target that fails on the way.
 pub fn run(args: &AuditArgs, environment: &Environment) -> Result<ExitCode> {
-    if !(args.max_gap.is_finite() && args.max_gap >= 0.0) {
-        return Err(Error::invalid(format!(
-            "max-gap is {}; it must be a finite number of 0 or more",
-            args.max_gap
-        )));
-    }
-    let prompts = read_prompts(&args.source, args.per_category)?;
+    check_max_gap(args.max_gap)?;
+    let prompts = read_prompts(args, environment)?;
+    let predict = args.suite.predict.unwrap_or(DEFAULT_PREDICT);
     let _busy = Busy::new();
     let progress = Progress::new(false);
     let mut engine = Engine::open_for(
@@ -51,11 +49,16 @@ pub fn run(args: &AuditArgs, environment: &Environment) -> Result<ExitCode> {
     let mut tally = Tally::default();
     for (index, prompt) in prompts.iter().enumerate() {
         let system_prompt = engine.system_prompt.as_deref();
-        let tokens = prompt::tokens(&engine.model, &prompt.text, &args.template, system_prompt)?;
+        let tokens = prompt::tokens(
+            &engine.model,
+            &prompt.text,
+            &args.suite.template,
+            system_prompt,
+        )?;
         let (session, cancel) = (&mut engine.session, interrupt::flag());
-        let expected = reference(session, &tokens, args.predict, cancel)?;
+        let expected = reference(session, &tokens, predict, cancel)?;
         for policy in &policies {
-            let limits = (args.predict, args.max_gap);
+            let limits = (predict, args.max_gap);
             let with = (policy.clone(), params.clone());
             let outcome = compare(session, &tokens, &expected, with, limits, cancel)?;
             tally.add(&outcome.verdict);
@@ -83,6 +86,19 @@ pub fn run(args: &AuditArgs, environment: &Environment) -> Result<ExitCode> {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     }))
+}
+
+/// Refuses a gap between logits that is none.
+///
+/// # Errors
+/// When it is negative or not finite.
+pub fn check_max_gap(max_gap: f32) -> Result<()> {
+    match max_gap.is_finite() && max_gap >= 0.0 {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "max-gap is {max_gap}; it must be a finite number of 0 or more"
+        ))),
+    }
 }
 
 /// The line that sums up.
@@ -122,21 +138,23 @@ fn check_policies(policies: &[PolicySpec], params: &PolicyParams, engine: &Engin
         .try_for_each(|policy| policy.build(params, &names).map(drop))
 }
 
-fn read_prompts(source: &AuditSource, per_category: Option<usize>) -> Result<Vec<Prompt>> {
-    let prompts = match (&source.prompt, &source.prompts) {
-        (Some(text), _) => vec![Prompt {
+fn read_prompts(args: &AuditArgs, environment: &Environment) -> Result<Vec<Prompt>> {
+    if let Some(text) = &args.prompt {
+        return Ok(vec![Prompt {
             text: text.clone(),
             category: String::new(),
-        }],
-        (None, Some(path)) => suite::read(path, per_category)?,
-        (None, None) => Vec::new(),
-    };
-    if prompts.is_empty() {
-        return Err(Error::invalid(
-            "no prompts; give one with -p or a file with --prompts",
-        ));
+        }]);
     }
-    Ok(prompts)
+    let selection = Selection::new(&args.models, environment)?;
+    let categories = suite::read(&args.suite, selection.pool.as_deref())?;
+    let prompts_of = |category: Category| {
+        let prompt = move |text| Prompt {
+            text,
+            category: category.name.clone(),
+        };
+        category.texts.into_iter().map(prompt)
+    };
+    Ok(categories.into_iter().flat_map(prompts_of).collect())
 }
 
 #[derive(Debug, Serialize)]

@@ -14,18 +14,17 @@ use std::process::ExitCode;
 
 use metasd::bandit::{PolicyParams, PolicySpec};
 use metasd::bench::{Method, Plan, Variant};
-use metasd::llama::SamplingParams;
 use metasd::{Error, ErrorKind, Result};
 use serde::Serialize;
 
 use super::engine::Engine;
 use super::interrupt::Busy;
-use super::matrix::{Category, categories};
 use super::options::SpeculationArgs;
 use super::output::Output;
 use super::progress::Progress;
 use super::selection::Selection;
-use super::{Environment, prompt, sampling, say, suite};
+use super::suite::{self, Category};
+use super::{Environment, audit, prompt, sampling, say};
 use journal::Journal;
 pub use options::BenchArgs;
 use runner::{Bench, Task};
@@ -39,9 +38,13 @@ use settings::Settings;
 /// written; when Ctrl-C stops it. What has run until then is kept.
 pub fn run(args: &BenchArgs, environment: &Environment) -> Result<ExitCode> {
     let selection = Selection::new(&args.models, environment)?;
-    let prompts = suite::read_all(&args.prompts, selection.pool.as_deref())?;
-    let categories = categories(prompts, &args.categories, args.per_category())?;
-    check_temperatures(&args.temps)?;
+    let prompts = suite::read_all(&args.suite.prompts, selection.pool.as_deref())?;
+    let categories = suite::categories(prompts, &args.suite.categories, args.per_category())?;
+    let check = |&temperature: &f32| args.sampling(temperature, 0).validate();
+    args.temps.iter().try_for_each(check)?;
+    let temperatures = distinct(&args.temps);
+    let rewards = distinct(&args.rewards);
+    audit::check_max_gap(args.max_gap)?;
     let seed = sampling::seed(args.seed)?;
     let n_max = args.spec_draft_n_max.unwrap_or(selection.session.n_max);
     let methods = args.methods();
@@ -59,6 +62,7 @@ pub fn run(args: &BenchArgs, environment: &Environment) -> Result<ExitCode> {
         carry: None,
         reward_temperature: args.reward_temperature,
         spec_draft_n_max: Some(most),
+        residency: args.residency.clone(),
     };
     let policies: Vec<PolicySpec> = methods.iter().map(|m| m.policy.clone()).collect();
     let mut engine = Engine::open_for(
@@ -71,12 +75,12 @@ pub fn run(args: &BenchArgs, environment: &Environment) -> Result<ExitCode> {
     // Every run is that of a new session.
     engine.session.set_carry(None)?;
     let drafters = usable_drafters(&engine)?;
-    let variants = Plan::variants(&Method::expand(&methods, &drafters), &args.rewards);
+    let variants = Plan::variants(&Method::expand(&methods, &drafters), &rewards);
     let params = variant_params(&variants, &engine, &drafters)?;
     let prompts = tokenized(args, &engine, &categories)?;
     let plan = Plan {
         variants,
-        temperatures: args.temps.clone(),
+        temperatures,
         prompts: prompts.len(),
         repetitions: args.repetitions(),
         seed,
@@ -90,6 +94,7 @@ pub fn run(args: &BenchArgs, environment: &Environment) -> Result<ExitCode> {
     let mut journal = Journal::open(&args.output.join(report::RUNS), &value)?;
     let mut bench = Bench {
         references: vec![None; prompts.len()],
+        sampling: args.sampling(0.0, plan.seed),
         max_gap: args.max_gap,
         predict: args.predict(),
         engine,
@@ -134,14 +139,15 @@ fn no_json(error: serde_json::Error) -> Error {
     Error::invalid(format!("the report is no JSON: {error}"))
 }
 
-fn check_temperatures(temperatures: &[f32]) -> Result<()> {
-    temperatures.iter().try_for_each(|&temperature| {
-        SamplingParams {
-            temperature,
-            ..SamplingParams::default()
+/// `values` without those that occurred before: a run is made once.
+fn distinct<T: PartialEq + Copy>(values: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for &value in values {
+        if !distinct.contains(&value) {
+            distinct.push(value);
         }
-        .validate()
-    })
+    }
+    distinct
 }
 
 /// The drafters' names. One that cannot draft would make its runs those of plain decoding.
@@ -183,8 +189,8 @@ fn tokenized(args: &BenchArgs, engine: &Engine, categories: &[Category]) -> Resu
     let mut tasks = Vec::new();
     for category in categories {
         for (index, text) in category.texts.iter().enumerate() {
-            let tokens = prompt::tokens(&engine.model, text, &args.template, system_prompt)?;
-            let needed = tokens.len() + args.predict();
+            let tokens = prompt::tokens(&engine.model, text, &args.suite.template, system_prompt)?;
+            let needed = tokens.len().saturating_add(args.predict());
             if needed > engine.n_ctx {
                 return Err(Error::new(
                     ErrorKind::ContextOverflow,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use metasd::align::Aligner;
 use metasd::bandit::PolicySpec;
-use metasd::llama::{ContextParams, Model, ModelParams, TokenEmbedding};
-use metasd::pool::{Pool, PoolDefaults};
+use metasd::llama::{ContextParams, DeviceChoice, Model, ModelParams, TokenEmbedding};
+use metasd::pool::{LoadContext, Pool, PoolDefaults, ResidencyParams};
 use metasd::router::{Router, TargetIdentity};
 use metasd::session::{Session, SessionParams, check_carry};
 use metasd::target::LlamaTarget;
@@ -61,6 +61,7 @@ impl Engine {
     ) -> Result<Self> {
         let mut selection = Selection::new(models, environment)?;
         let mut params = session_params(&selection.session, speculation, models.batch_size)?;
+        let limits = speculation.residency.over(&selection.residency, models)?;
         if params.policy == PolicySpec::Off {
             // No drafter is loaded, so none need be there.
         } else if selection.leaves_out {
@@ -89,7 +90,8 @@ impl Engine {
         let model = load_target(&selection.target, models, progress)?;
         let (target, defaults) = open_target(&model, models, params.n_max, candidates)?;
         let pool = progress.during("loading the drafters", || {
-            load_drafters(&mut selection, &params.policy, &model, defaults)
+            let context = load_context(&target, models, defaults)?;
+            load_drafters(&mut selection, &params.policy, &context, limits)
         })?;
         settle_policy(&mut params, &selection, speculation)?;
         for member in pool.members() {
@@ -148,11 +150,7 @@ pub fn open_target(
     n_max: usize,
     candidates: usize,
 ) -> Result<(LlamaTarget, PoolDefaults)> {
-    let defaults = PoolDefaults {
-        n_ctx: context_size(models.ctx_size, model),
-        n_batch: models.batch_size,
-        threads: models.threads.unwrap_or_else(default_threads),
-    };
+    let defaults = pool_defaults(model, models);
     let target = LlamaTarget::new(
         model.clone(),
         &ContextParams {
@@ -164,6 +162,36 @@ pub fn open_target(
         },
     )?;
     Ok((target, defaults))
+}
+
+/// What drafters take over from `model` and the command line.
+fn pool_defaults(model: &Model, models: &ModelArgs) -> PoolDefaults {
+    PoolDefaults {
+        n_ctx: context_size(models.ctx_size, model),
+        n_batch: models.batch_size,
+        threads: models.threads.unwrap_or_else(default_threads),
+    }
+}
+
+/// What the drafters of `model` are loaded with.
+///
+/// # Errors
+/// When a device of theirs is not there.
+pub fn load_context(
+    target: &LlamaTarget,
+    models: &ModelArgs,
+    defaults: PoolDefaults,
+) -> Result<LoadContext> {
+    Ok(LoadContext {
+        devices: devices("--device-draft", models.device_draft.as_deref())?,
+        separate_device: models.drafters_have_own_memory(),
+        ..LoadContext::new(target.model(), defaults).with_features(target.features())
+    })
+}
+
+fn devices(option: &str, names: Option<&str>) -> Result<Option<DeviceChoice>> {
+    let chosen = names.map(DeviceChoice::parse).transpose();
+    chosen.map_err(|error| error.context(option))
 }
 
 /// The physical cores that this process may use: more threads than those slow ggml down.
@@ -180,6 +208,7 @@ pub fn load_target(path: &Path, models: &ModelArgs, progress: &Progress) -> Resu
     let name = path.file_name().unwrap_or(path.as_os_str());
     let params = ModelParams {
         gpu_layers: models.n_gpu_layers.0,
+        devices: devices("--device", models.device.as_deref())?,
     };
     Model::load(path, &params, Some(progress.load(&name.to_string_lossy())))
         .map_err(|error| with_hint(error, path))
@@ -305,24 +334,32 @@ fn leave_out_missing(selection: &mut Selection) {
     selection.retain(&keep);
 }
 
+/// Whether a drafter cannot be loaded because of the target it is to draft for.
+pub fn is_of_another_target(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::VocabularyMismatch | ErrorKind::TargetMismatch
+    )
+}
+
 /// Loads the drafters that `policy` may choose. Where drafters are left out, those that do not speak
 /// the target's language are.
 fn load_drafters(
     selection: &mut Selection,
     policy: &PolicySpec,
-    target: &Model,
-    defaults: PoolDefaults,
+    context: &LoadContext,
+    limits: ResidencyParams,
 ) -> Result<Pool> {
-    let mut pool = Pool::default();
+    let mut pool = Pool::within(limits)?;
     if *policy == PolicySpec::Off {
         return Ok(pool);
     }
     let mut keep = Vec::new();
     for drafter in &selection.drafters {
-        let loaded = pool.load(drafter, target, defaults);
+        let loaded = pool.load(drafter, context);
         keep.push(loaded.is_ok());
         match loaded {
-            Err(error) if selection.leaves_out && error.kind() == ErrorKind::VocabularyMismatch => {
+            Err(error) if selection.leaves_out && is_of_another_target(&error) => {
                 warn(format_args!("{error}; this drafter is left out"));
             }
             loaded => loaded?,
@@ -333,7 +370,8 @@ fn load_drafters(
     }
     // Where none was left the selection has one that fits any target.
     for drafter in &selection.drafters[pool.members().len()..] {
-        pool.load(drafter, target, defaults)?;
+        pool.load(drafter, context)?;
     }
+    pool.fill()?;
     Ok(pool)
 }

@@ -11,10 +11,12 @@ use serde::Serialize;
 
 use super::args::PoolMatrixArgs;
 use super::interrupt::{self, Busy};
+use super::options::DEFAULT_PREDICT;
 use super::output::Output;
 use super::progress::Progress;
 use super::selection::Selection;
-use super::suite::{self, Prompt};
+use super::suite::{self, Category};
+use super::table::markdown;
 use super::{Environment, engine, prompt, say};
 
 /// Generates greedily with every drafter alone, and prints by category of prompt how many tokens a
@@ -26,19 +28,20 @@ use super::{Environment, engine, prompt, say};
 pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode> {
     engine::check_n_max(args.spec_draft_n_max, args.models.batch_size)?;
     let selection = Selection::new(&args.models, environment)?;
-    let prompts = suite::read_all(&args.prompts, selection.pool.as_deref())?;
-    let categories = categories(prompts, &args.categories, args.per_category)?;
+    let categories = suite::read(&args.suite, selection.pool.as_deref())?;
+    let predict = args.suite.predict.unwrap_or(DEFAULT_PREDICT);
 
     let _busy = Busy::new();
     let progress = Progress::new(false);
     let model = engine::load_target(&selection.target, &args.models, &progress)?;
     let (target, defaults) = engine::open_target(&model, &args.models, args.spec_draft_n_max, 1)?;
+    let context = engine::load_context(&target, &args.models, defaults)?;
     let mut pool = Pool::default();
     let mut rows: Vec<Row> = progress.during("loading the drafters", || {
         let load = |(index, drafter)| {
             let loaded = selection
                 .check_file(index)
-                .and_then(|()| pool.load(drafter, &model, defaults));
+                .and_then(|()| pool.load(drafter, &context));
             Row::new(drafter.name.clone(), loaded.err(), categories.len())
         };
         selection.drafters.iter().enumerate().map(load).collect()
@@ -57,8 +60,8 @@ pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode>
     for (column, category) in categories.iter().enumerate() {
         for text in &category.texts {
             let system_prompt = selection.system_prompt.as_deref();
-            let tokens = prompt::tokens(&model, text, &args.template, system_prompt)?;
-            measure(&mut session, &tokens, args.predict, column, &mut rows)?;
+            let tokens = prompt::tokens(&model, text, &args.suite.template, system_prompt)?;
+            measure(&mut session, &tokens, predict, column, &mut rows)?;
             bar.inc(1);
         }
         tell(&bar, category, (column + 1, categories.len()));
@@ -83,7 +86,7 @@ pub fn run(args: &PoolMatrixArgs, environment: &Environment) -> Result<ExitCode>
         let report = Report {
             target: model.path().display().to_string(),
             n_max: args.spec_draft_n_max,
-            predict: args.predict,
+            predict,
             categories: category_reports(&categories, &rows),
         };
         let line = serde_json::to_string(&report)
@@ -144,52 +147,6 @@ fn note_failures(rows: &mut [Row], pool: &Pool) {
 /// A line of progress that stays, for those who do not see the bar.
 fn tell(bar: &ProgressBar, category: &Category, (place, of): (usize, usize)) {
     bar.suspend(|| say(format_args!("{} done, {place} of {of}", category.name)));
-}
-
-/// The prompts of one category.
-#[derive(Debug, PartialEq)]
-pub struct Category {
-    /// Its name.
-    pub name: String,
-    /// What is asked.
-    pub texts: Vec<String>,
-}
-
-/// The prompts by category, in the order in which categories first occur; only those `asked` for,
-/// if any are, and of each `per_category` prompts at most.
-///
-/// # Errors
-/// When there are no prompts, or none of a category that was asked for.
-pub fn categories(
-    prompts: Vec<Prompt>,
-    asked: &[String],
-    per_category: Option<usize>,
-) -> Result<Vec<Category>> {
-    let mut categories: Vec<Category> = Vec::new();
-    for Prompt { text, category } in prompts {
-        match categories.iter_mut().find(|known| known.name == category) {
-            Some(known) => known.texts.push(text),
-            None => categories.push(Category {
-                name: category,
-                texts: vec![text],
-            }),
-        }
-    }
-    if categories.is_empty() {
-        return Err(Error::invalid("the prompt files hold no prompts"));
-    }
-    let known: Vec<&str> = categories.iter().map(|category| &*category.name).collect();
-    if let Some(unknown) = asked.iter().find(|asked| !known.contains(&asked.as_str())) {
-        return Err(Error::invalid(format!(
-            "category `{unknown}` has no prompts; there are {}",
-            known.join(", ")
-        )));
-    }
-    categories.retain(|category| asked.is_empty() || asked.contains(&category.name));
-    for category in &mut categories {
-        category.texts.truncate(per_category.unwrap_or(usize::MAX));
-    }
-    Ok(categories)
 }
 
 /// What one drafter did on the prompts of one category. Rounds in which the token budget left
@@ -269,36 +226,6 @@ fn table(categories: &[&str], rows: &[Row], value: fn(&Cell) -> Option<f64>) -> 
     markdown(lines)
 }
 
-/// A Markdown table: the first line is its head, the first column to the left, the others to the
-/// right. Every line has as many cells.
-pub fn markdown(mut lines: Vec<Vec<String>>) -> String {
-    let columns = lines.first().map_or(0, Vec::len);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            let lengths = lines.iter().map(|line| line[column].chars().count());
-            lengths.max().unwrap_or(0)
-        })
-        .collect();
-    let rule: Vec<String> = widths
-        .iter()
-        .enumerate()
-        .map(|(column, width)| match column {
-            0 => "-".repeat(*width),
-            _ => format!("{}:", "-".repeat(width - 1)),
-        })
-        .collect();
-    lines.insert(1, rule);
-    let line = |line: &Vec<String>| {
-        let cells = line.iter().zip(&widths).enumerate();
-        let padded = cells.map(|(column, (cell, &width))| match column {
-            0 => format!("{cell:width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        format!("| {} |", padded.collect::<Vec<_>>().join(" | "))
-    };
-    lines.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
 /// The mean of those that there are.
 fn mean(values: &[Option<f64>]) -> Option<f64> {
     let there: Vec<f64> = values.iter().flatten().copied().collect();
@@ -372,10 +299,7 @@ mod tests {
             drafted: 5 * rounds,
             accepted,
             mean_bd,
-            mean_be: None,
-            loads: 0,
-            evictions: 0,
-            failure: None,
+            ..DrafterStatistics::default()
         }
     }
 
@@ -383,14 +307,6 @@ mod tests {
         let mut cell = Cell::default();
         cell.add(&statistics(rounds, accepted, Some(mean_bd)));
         cell
-    }
-
-    fn prompts(lines: &[(&str, &str)]) -> Vec<Prompt> {
-        let prompt = |&(text, category): &(&str, &str)| Prompt {
-            text: text.to_owned(),
-            category: category.to_owned(),
-        };
-        lines.iter().map(prompt).collect()
     }
 
     #[test]
@@ -424,25 +340,5 @@ mod tests {
              | gone    | unusable | unusable | unusable |"
         );
         assert_eq!(rows[1].fault(), Some("drafter `gone`: x"));
-    }
-
-    #[test]
-    fn categories_come_in_the_order_of_their_first_prompts() {
-        let given = [("a", "x"), ("b", "y"), ("c", "x"), ("d", "x")];
-        let taken = categories(prompts(&given), &[], Some(2)).expect("valid");
-        let taken: Vec<_> = taken.iter().map(|c| (&*c.name, &*c.texts)).collect();
-        let (a, b, c) = ("a".to_owned(), "b".to_owned(), "c".to_owned());
-        assert_eq!(taken, [("x", &[a, c][..]), ("y", &[b][..])]);
-    }
-
-    #[test]
-    fn a_category_without_prompts_is_refused_and_those_there_are_are_named() {
-        let given = [("a", "x"), ("b", "y")];
-        let taken = categories(prompts(&given), &["y".to_owned()], None).expect("valid");
-        assert_eq!(taken.len(), 1);
-        let error = categories(prompts(&given), &["z".to_owned()], None).expect_err("unknown");
-        assert!(error.to_string().contains("`z`"), "{error}");
-        assert!(error.to_string().ends_with("x, y"), "{error}");
-        assert_eq!(error.exit_code(), 2);
     }
 }

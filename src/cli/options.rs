@@ -1,9 +1,11 @@
 //! Groups of options that several commands share.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use metasd::bandit::{PolicyParams, PolicySpec, Reward};
+use metasd::pool::{ByteSize, ResidencyParams, SwapMode};
 
 /// How a prompt becomes what the model reads.
 #[derive(Debug, Args)]
@@ -19,6 +21,46 @@ pub struct TemplateArgs {
     pub system_prompt: Option<String>,
 }
 
+/// Tokens generated for a prompt of a suite where nothing else is said.
+pub const DEFAULT_PREDICT: usize = 96;
+
+/// Which prompts a command goes through, and how far.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Prompt")]
+pub struct SuiteArgs {
+    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
+    /// which a prompt's is the file's name; several, or repeated [default: all *.jsonl of the
+    /// folder prompts/ beside the pool]
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub prompts: Vec<PathBuf>,
+
+    /// Take the prompts of these categories; may be repeated [default: all]
+    #[arg(
+        long = "category",
+        alias = "categories",
+        value_name = "NAMES",
+        value_delimiter = ','
+    )]
+    pub categories: Vec<String>,
+
+    /// Take this many prompts of each category at most [default: all]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    pub per_category: Option<usize>,
+
+    #[command(flatten)]
+    pub template: TemplateArgs,
+
+    /// Tokens to generate for each prompt at most [default: 96]
+    #[arg(
+        short = 'n',
+        long = "predict",
+        visible_alias = "n-predict",
+        value_name = "N"
+    )]
+    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    pub predict: Option<usize>,
+}
+
 /// Which models, and how they run.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Models")]
@@ -27,13 +69,14 @@ pub struct ModelArgs {
     #[arg(short, long, value_name = "FILE")]
     pub model: Option<PathBuf>,
 
-    /// A drafter, a GGUF file with the target's vocabulary; may be repeated (also -md). Without
-    /// --pool these and an n-gram drafter are the pool
+    /// A drafter, a GGUF model with the target's vocabulary or an EAGLE-3 head of the target; may
+    /// be repeated (also -md). Without --pool these and an n-gram drafter are the pool
     #[arg(long, value_name = "[NAME=]FILE", visible_alias = "spec-draft-model")]
     pub model_draft: Vec<PathBuf>,
 
-    /// The pool [default: $METASD_POOL, else ggml-models/pool.toml here or beside the program]
-    #[arg(long, value_name = "FILE.toml")]
+    /// The pool: a file, or NAME for ggml-models/pool-NAME.toml [default: $METASD_POOL, else
+    /// ggml-models/pool.toml here or beside the program]
+    #[arg(long, value_name = "FILE.toml|NAME")]
     pub pool: Option<PathBuf>,
 
     /// Tokens of context; 0 for what the model was trained for [default: 4096, or less if the
@@ -78,6 +121,84 @@ pub struct ModelArgs {
     )]
     #[arg(alias = "spec-draft-ngl", allow_negative_numbers = true)]
     pub n_gpu_layers_draft: GpuLayers,
+
+    /// The devices of the target's layers, separated by commas, or `none` [default: all GPUs];
+    /// `metasd devices` lists them
+    #[arg(long, value_name = "NAMES")]
+    pub device: Option<String>,
+
+    /// The same for the drafters
+    #[arg(long, value_name = "NAMES", visible_alias = "spec-draft-device")]
+    pub device_draft: Option<String>,
+}
+
+impl ModelArgs {
+    /// Whether drafters go to a device with memory of its own.
+    pub fn drafters_have_own_memory(&self) -> bool {
+        let stay = self.n_gpu_layers_draft.0 == Some(0);
+        let none = self.device_draft.as_deref() == Some("none");
+        !stay && !none && metasd::llama::has_device_memory()
+    }
+}
+
+/// How much memory the drafters may take. What is not given is the pool file's.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Residency")]
+pub struct ResidencyArgs {
+    /// The most device memory of drafters that are ready, such as 512M or 2G (on a machine without
+    /// GPU: of host memory); the others are loaded when they are chosen [default: the pool's, else
+    /// all are ready]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub vram_budget: Option<ByteSize>,
+
+    /// The most host memory for drafters that are not ready [default: the pool's, else what it
+    /// takes; without GPU none]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true)]
+    pub ram_budget: Option<ByteSize>,
+
+    /// The most drafters with weights that are ready [default: the pool's, else all]
+    #[arg(long, value_name = "N", value_parser = positive, allow_negative_numbers = true)]
+    pub max_resident: Option<usize>,
+
+    /// Whether a round waits for a drafter that is not ready: sync, or async, which goes on
+    /// with another meanwhile [default: the pool's, else async]
+    #[arg(long, value_name = "MODE")]
+    pub swap: Option<SwapMode>,
+
+    /// A drafter that takes longer to load leaves the pool [default: the pool's, else 60]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    pub load_timeout: Option<Duration>,
+
+    /// A drafter that is never evicted; may be repeated [default: those the pool pins]
+    #[arg(long, value_name = "NAME")]
+    pub pin: Vec<String>,
+}
+
+impl ResidencyArgs {
+    /// What is given over the pool file's `params`, for drafters loaded as `models` say.
+    ///
+    /// # Errors
+    /// Those of [`ResidencyParams::validate`].
+    pub fn over(
+        &self,
+        params: &ResidencyParams,
+        models: &ModelArgs,
+    ) -> metasd::Result<ResidencyParams> {
+        let params = ResidencyParams {
+            vram_budget: self.vram_budget.or(params.vram_budget),
+            ram_budget: self.ram_budget.or(params.ram_budget),
+            max_resident: self.max_resident.or(params.max_resident),
+            swap: self.swap.unwrap_or(params.swap),
+            load_timeout: self.load_timeout.unwrap_or(params.load_timeout),
+            pins: match self.pin.is_empty() {
+                true => params.pins.clone(),
+                false => self.pin.clone(),
+            },
+            separate_device: models.drafters_have_own_memory(),
+        };
+        params.validate()?;
+        Ok(params)
+    }
 }
 
 /// Which drafter speculates when, and how far. What is not given is the pool file's, and where
@@ -117,13 +238,17 @@ pub struct SpeculationArgs {
     #[arg(long, value_name = "N", visible_alias = "draft-max", alias = "draft")]
     #[arg(value_parser = whole, allow_negative_numbers = true)]
     pub spec_draft_n_max: Option<usize>,
+
+    #[command(flatten)]
+    pub residency: ResidencyArgs,
 }
 
 /// What the policies are tuned by, each option named like its field of [`PolicyParams`].
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Speculation")]
 pub struct TuningArgs {
-    /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07]
+    /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07, or
+    /// 0.15 with the reward be]
     #[arg(long, value_name = "BETA", allow_negative_numbers = true)]
     pub beta: Option<f64>,
 
@@ -162,6 +287,16 @@ pub struct TuningArgs {
     /// [default: the pool's, else 0]
     #[arg(long, value_name = "ROUNDS", value_parser = whole, allow_negative_numbers = true)]
     pub counterfactual: Option<usize>,
+
+    /// Stay with a drafter for ROUNDS rounds after a change to it, whatever the policy [default:
+    /// the pool's, else 1]
+    #[arg(long, value_name = "ROUNDS", value_parser = positive, allow_negative_numbers = true)]
+    pub dwell: Option<usize>,
+
+    /// The part of the time that changing drafters may take: after a change that costs much, as
+    /// measured, the drafter is stayed with for longer [default: the pool's, else any]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    pub switch_cost: Option<f64>,
 }
 
 impl TuningArgs {
@@ -172,7 +307,7 @@ impl TuningArgs {
                 *field = value;
             }
         }
-        put(self.beta, &mut params.beta);
+        put(self.beta.map(Some), &mut params.beta);
         put(self.window, &mut params.window);
         put(self.discount, &mut params.discount);
         put(self.exploration, &mut params.exploration);
@@ -181,33 +316,15 @@ impl TuningArgs {
         put(self.epsilon, &mut params.epsilon);
         put(self.retention, &mut params.retention);
         put(self.counterfactual, &mut params.counterfactual);
+        put(self.dwell, &mut params.dwell);
+        put(self.switch_cost.map(Some), &mut params.switch_cost);
     }
 }
 
-/// How tokens are drawn.
-#[derive(Debug, Args)]
+/// Which tokens are left to be drawn; greedy decoding does not depend on it.
+#[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Sampling")]
-pub struct SamplingArgs {
-    /// Tokens to generate; -1 for until the text ends or the context is full
-    #[arg(
-        short = 'n',
-        long = "predict",
-        visible_alias = "n-predict",
-        value_name = "N"
-    )]
-    #[arg(default_value_t = -1, allow_negative_numbers = true)]
-    pub predict: i64,
-
-    /// Temperature; 0 takes the most probable token (greedy)
-    #[arg(
-        long,
-        value_name = "T",
-        default_value_t = 0.0,
-        allow_negative_numbers = true
-    )]
-    #[arg(alias = "temperature")]
-    pub temp: f32,
-
+pub struct TruncationArgs {
     /// Keep the K most probable tokens; 0 keeps all
     #[arg(
         long,
@@ -234,6 +351,34 @@ pub struct SamplingArgs {
         allow_negative_numbers = true
     )]
     pub min_p: f32,
+}
+
+/// How tokens are drawn.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling")]
+pub struct SamplingArgs {
+    /// Tokens to generate; -1 for until the text ends or the context is full
+    #[arg(
+        short = 'n',
+        long = "predict",
+        visible_alias = "n-predict",
+        value_name = "N"
+    )]
+    #[arg(default_value_t = -1, allow_negative_numbers = true)]
+    pub predict: i64,
+
+    /// Temperature; 0 takes the most probable token (greedy)
+    #[arg(
+        long,
+        value_name = "T",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
+    #[arg(alias = "temperature")]
+    pub temp: f32,
+
+    #[command(flatten)]
+    pub truncation: TruncationArgs,
 
     /// Divide the logits of repeated tokens by this; 1 does nothing
     #[arg(
@@ -302,6 +447,17 @@ impl std::str::FromStr for GpuLayers {
     }
 }
 
+/// A number of seconds above 0.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text
+        .parse()
+        .ok()
+        .and_then(|s| Duration::try_from_secs_f64(s).ok());
+    seconds
+        .filter(|time| !time.is_zero())
+        .ok_or_else(|| "it must be a number of seconds above 0".to_owned())
+}
+
 /// A whole number that is not negative.
 fn whole(text: &str) -> Result<usize, String> {
     text.parse()
@@ -314,5 +470,13 @@ pub fn positive(text: &str) -> Result<usize, String> {
         Ok(0) => Err("it must be at least 1".to_owned()),
         Ok(value) => Ok(value),
         Err(_) => Err("it must be a whole number of at least 1".to_owned()),
+    }
+}
+
+/// A whole number from 1 to `MOST`.
+pub fn up_to<const MOST: usize>(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(value) if (1..=MOST).contains(&value) => Ok(value),
+        _ => Err(format!("it must be a whole number from 1 to {MOST}")),
     }
 }

@@ -1,12 +1,19 @@
-//! `metasd pool check`.
+//! `metasd pool check`, and the status of a pool.
+
+mod status;
+
+pub use status::run as status;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use metasd::llama::{Context, ContextParams, KvCache, Model, ModelParams, Outputs};
+use metasd::drafter::HeadFile;
+use metasd::llama::{
+    Context, ContextParams, HeadContext, HeadParams, KvCache, Model, ModelParams, Outputs,
+};
 use metasd::pool::{DrafterSource, DrafterSpec, check_vocabulary};
-use metasd::{ErrorKind, Result, TokenId};
+use metasd::{Result, TokenId};
 
 use super::args::PoolCheckArgs;
 use super::output::Output;
@@ -27,15 +34,20 @@ pub fn check(args: &PoolCheckArgs, environment: &Environment) -> Result<ExitCode
     let progress = Progress::new(false);
     let target = engine::load_target(&selection.target, &args.models, &progress)?;
     let n_ctx = engine::context_size(args.models.ctx_size, &target);
-    let bench = Bench {
-        target: target.clone(),
+    let params = ContextParams {
         n_ctx,
         n_batch: args.models.batch_size,
+        max_outputs: 1,
+        sequences: 1,
         threads: args.models.threads.unwrap_or_else(engine::default_threads),
     };
     let cost = progress.during("measuring the target", || {
-        bench.cost(target.clone(), n_ctx, bench.threads)
+        cost_of(&mut Context::new(target.clone(), &params)?)
     })?;
+    let bench = Bench {
+        target: target.clone(),
+        params,
+    };
     let mut rows = vec![Row {
         name: "(target)".to_owned(),
         cost: format!("{:.2} ms", cost.as_secs_f64() * 1e3),
@@ -50,9 +62,9 @@ pub fn check(args: &PoolCheckArgs, environment: &Environment) -> Result<ExitCode
                 .map_err(|error| error.context(format_args!("drafter `{}`", drafter.name)))
         });
         rows.push(row.unwrap_or_else(|error| {
-            let verdict = match error.kind() {
-                ErrorKind::VocabularyMismatch => "differs",
-                _ => "unusable",
+            let verdict = match engine::is_of_another_target(&error) {
+                true => "differs",
+                false => "unusable",
             };
             faults.push(error);
             Row {
@@ -79,15 +91,19 @@ pub fn check(args: &PoolCheckArgs, environment: &Environment) -> Result<ExitCode
 /// What drafters are measured against and with.
 struct Bench {
     target: Arc<Model>,
-    n_ctx: usize,
-    n_batch: usize,
-    threads: usize,
+    params: ContextParams,
 }
 
 impl Bench {
     fn row(&self, drafter: &DrafterSpec, target_cost: Duration) -> Result<Row> {
         let (path, n_ctx, threads, gpu_layers) = match &drafter.source {
             DrafterSource::Model {
+                path,
+                n_ctx,
+                threads,
+                gpu_layers,
+            }
+            | DrafterSource::Eagle3 {
                 path,
                 n_ctx,
                 threads,
@@ -103,44 +119,92 @@ impl Bench {
                 });
             }
         };
-        let model = Model::load(path, &ModelParams { gpu_layers }, None)?;
+        let head = match &drafter.source {
+            DrafterSource::Eagle3 { path, .. } => Some(HeadFile::read(path, &self.target)?),
+            _ => None,
+        };
+        let model = Model::load(
+            path,
+            &ModelParams {
+                gpu_layers,
+                ..ModelParams::default()
+            },
+            None,
+        )?;
         check_vocabulary(&*self.target, &*model)?;
         model.check_rollback()?;
-        let n_ctx = n_ctx.unwrap_or(self.n_ctx);
-        let cost = self.cost(model.clone(), n_ctx, threads.unwrap_or(self.threads))?;
+        let params = ContextParams {
+            n_ctx: n_ctx.unwrap_or(self.params.n_ctx),
+            threads: threads.unwrap_or(self.params.threads),
+            ..self.params.clone()
+        };
+        let cost = match head {
+            None => cost_of(&mut Context::new(model.clone(), &params)?)?,
+            Some(head) => {
+                let params = HeadParams {
+                    n_ctx: params.n_ctx,
+                    threads: params.threads,
+                    drafted: head.drafted().map(<[u32]>::to_vec),
+                };
+                let context = HeadContext::new(model.clone(), self.target.clone(), &params);
+                cost_of(&mut context?)?
+            }
+        };
         Ok(Row {
             name: drafter.name.clone(),
+            kind: drafter.source.kind().name(),
             cost: format!("{:.3}", cost.as_secs_f64() / target_cost.as_secs_f64()),
             ..Row::of(&model)
         })
     }
+}
 
-    /// The time of one token, the median of several.
-    fn cost(&self, model: Arc<Model>, n_ctx: usize, threads: usize) -> Result<Duration> {
-        let mut context = Context::new(
-            model,
-            &ContextParams {
-                n_ctx,
-                n_batch: self.n_batch,
-                max_outputs: 1,
-                sequences: 1,
-                threads,
-            },
-        )?;
-        let mut times = Vec::with_capacity(MEASURED);
-        for round in 0..WARM_UP + MEASURED {
-            if context.len() == context.n_ctx() {
-                context.truncate(0)?;
-            }
-            let started = Instant::now();
-            context.decode(&[TokenId(0)], Outputs::Last)?;
-            if round >= WARM_UP {
-                times.push(started.elapsed());
-            }
-        }
-        times.sort_unstable();
-        Ok(times[times.len() / 2])
+/// Something that decodes one token after another.
+trait Steps: KvCache {
+    fn size(&self) -> usize;
+    fn step(&mut self) -> Result<()>;
+}
+
+impl Steps for Context {
+    fn size(&self) -> usize {
+        self.n_ctx()
     }
+
+    fn step(&mut self) -> Result<()> {
+        self.decode(&[TokenId(0)], Outputs::Last)
+    }
+}
+
+/// A head's own state goes with each token, as when it drafts.
+impl Steps for HeadContext {
+    fn size(&self) -> usize {
+        self.n_ctx()
+    }
+
+    fn step(&mut self) -> Result<()> {
+        let state = match self.rows() {
+            0 => vec![0.0; self.width()],
+            _ => self.state(0)?.to_vec(),
+        };
+        self.decode_state(TokenId(0), &state)
+    }
+}
+
+/// The time of one token, the median of several.
+fn cost_of(context: &mut impl Steps) -> Result<Duration> {
+    let mut times = Vec::with_capacity(MEASURED);
+    for round in 0..WARM_UP + MEASURED {
+        if context.len() == context.size() {
+            context.truncate(0)?;
+        }
+        let started = Instant::now();
+        context.step()?;
+        if round >= WARM_UP {
+            times.push(started.elapsed());
+        }
+    }
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
 }
 
 /// A line of the table.

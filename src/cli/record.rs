@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use metasd::llama::Model;
-use metasd::pool::{DrafterSource, DrafterSpec, Pool, PoolDefaults};
+use metasd::pool::{DrafterSource, DrafterSpec, LoadContext, Pool, PoolDefaults};
 use metasd::record::{Header, RecordWriter, Source};
 use metasd::recorder::{Recorder, RecorderParams};
 use metasd::{Error, ErrorKind, Result, TokenId};
 
-use super::args::RecordArgs;
+use super::args::{DEFAULT_RECORDED, RecordArgs};
 use super::interrupt::{self, Busy};
-use super::matrix::categories;
 use super::progress::Progress;
 use super::selection::Selection;
 use super::{Environment, digest, engine, prompt, sampling, say, suite};
@@ -25,15 +23,14 @@ use super::{Environment, digest, engine, prompt, sampling, say, suite};
 pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
     engine::check_n_max(args.spec_draft_n_max, args.models.batch_size)?;
     let selection = Selection::new(&args.models, environment)?;
-    let prompts = suite::read_all(&args.prompts, selection.pool.as_deref())?;
-    let categories = categories(prompts, &args.categories, args.per_category)?;
+    let categories = suite::read(&args.suite, selection.pool.as_deref())?;
     let reward_temperature = match args.reward_temperature {
         Some(temperature) => temperature,
         None => selection.session.reward_temperature,
     };
     let params = RecorderParams {
         n_max: args.spec_draft_n_max,
-        n_predict: args.predict,
+        n_predict: args.suite.predict.unwrap_or(DEFAULT_RECORDED),
         reward_temperature,
         seed: sampling::seed(args.seed)?,
     };
@@ -45,17 +42,20 @@ pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
     for (index, category) in categories.iter().enumerate() {
         for text in &category.texts {
             let system_prompt = selection.system_prompt.as_deref();
-            let tokens = prompt::tokens(&model, text, &args.template, system_prompt)?;
+            let tokens = prompt::tokens(&model, text, &args.suite.template, system_prompt)?;
             prompts.push((index, tokens));
         }
     }
     let drafters = selection.drafters.len();
     let (mut target, defaults) = engine::open_target(&model, &args.models, params.n_max, drafters)?;
     let mut pool = progress.during("loading the drafters", || {
-        open_pool(&selection, &model, defaults)
+        let context = engine::load_context(&target, &args.models, defaults)?;
+        open_pool(&selection, &context)
     })?;
     let longest = prompts.iter().map(|(_, tokens)| tokens.len()).max();
-    let needed = longest.map_or(0, |tokens| defaults.n_ctx.min(tokens + params.n_predict));
+    let needed = longest.map_or(0, |tokens| {
+        defaults.n_ctx.min(tokens.saturating_add(params.n_predict))
+    });
     check_contexts(&selection.drafters, defaults, needed)?;
     let header = Header {
         target: Source {
@@ -91,10 +91,11 @@ pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
             prompts.len()
         ));
     }
-    let bar = progress.steps("tokens", (prompts.len() * params.n_predict) as u64);
+    let most = prompts.len().saturating_mul(params.n_predict);
+    let bar = progress.steps("tokens", most as u64);
     for (index, (category, tokens)) in prompts.iter().enumerate().skip(finished) {
-        let before = (index * params.n_predict) as u64;
-        let mut observe = |tokens: usize| bar.set_position(before + tokens as u64);
+        let before = index.saturating_mul(params.n_predict) as u64;
+        let mut observe = |tokens: usize| bar.set_position(before.saturating_add(tokens as u64));
         let text = recorder
             .text(tokens, *category, interrupt::flag(), &mut observe)
             .map_err(|error| match error.kind() {
@@ -130,11 +131,11 @@ pub fn run(args: &RecordArgs, environment: &Environment) -> Result<ExitCode> {
 
 /// Loads all drafters. One that is missing would be missing in every replay, so that none is left
 /// out.
-fn open_pool(selection: &Selection, model: &Model, defaults: PoolDefaults) -> Result<Pool> {
+fn open_pool(selection: &Selection, context: &LoadContext) -> Result<Pool> {
     for index in 0..selection.drafters.len() {
         selection.check_file(index)?;
     }
-    let pool = Pool::open(&selection.drafters, model, defaults)?;
+    let pool = Pool::open(&selection.drafters, context)?;
     let failed = |(name, failure): (&str, &str)| {
         Error::new(ErrorKind::Backend, format!("drafter `{name}`: {failure}"))
     };
@@ -151,7 +152,9 @@ fn open_pool(selection: &Selection, model: &Model, defaults: PoolDefaults) -> Re
 /// Checks that every drafter's context holds the longest text.
 fn check_contexts(drafters: &[DrafterSpec], defaults: PoolDefaults, needed: usize) -> Result<()> {
     for drafter in drafters {
-        if let DrafterSource::Model { n_ctx, .. } = &drafter.source {
+        if let DrafterSource::Model { n_ctx, .. } | DrafterSource::Eagle3 { n_ctx, .. } =
+            &drafter.source
+        {
             let n_ctx = n_ctx.unwrap_or(defaults.n_ctx);
             if n_ctx < needed {
                 return Err(Error::invalid(format!(
@@ -167,9 +170,9 @@ fn check_contexts(drafters: &[DrafterSpec], defaults: PoolDefaults, needed: usiz
 }
 
 fn source(drafter: &DrafterSpec) -> Result<Source> {
-    let sha256 = match &drafter.source {
-        DrafterSource::Model { path, .. } => Some(digest::of_file(path)?.1),
-        DrafterSource::Ngram(_) => None,
+    let sha256 = match drafter.source.path() {
+        Some(path) => Some(digest::of_file(path)?.1),
+        None => None,
     };
     Ok(Source {
         name: drafter.name.clone(),

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use metasd::bandit::{PolicyParams, Reward};
 use metasd::bench::Method;
 use metasd::record::Record;
-use metasd::sim::{Estimate, Query};
+use metasd::sim::{Estimate, Query, Split};
 use metasd::{ArmId, Error, ErrorKind, Result};
 
-use super::args::SimulateArgs;
 use super::interrupt::{self, Busy};
 use super::output::Output;
 use super::progress::Progress;
-use super::{sampling, simulate};
+use super::simulate::{self, CONVERGENCE_TOKENS, SimulateArgs};
+use super::{sampling, warn};
 use matrix::Matrix;
 use report::{DomainReport, FixedReport, PolicyReport, Report, average};
 
@@ -54,6 +54,8 @@ pub fn run(args: &SimulateArgs) -> Result<ExitCode> {
 struct Domain<'a> {
     name: String,
     queries: Vec<Query<'a>>,
+    /// Whether texts of one category go on in those of another.
+    is_mixed: bool,
 }
 
 /// The recording's categories, each text a query; or for every `--concat A,B` queries of a text of
@@ -66,10 +68,18 @@ fn domains<'a>(record: &'a Record, args: &SimulateArgs) -> Result<Vec<Domain<'a>
             "this part of the recording has no texts; give another --split",
         ));
     }
+    for (name, _) in record.by_category(Split::All) {
+        if !categories.iter().any(|(taken, _)| *taken == name) {
+            warn(format_args!(
+                "this part of the recording has no texts of `{name}`"
+            ));
+        }
+    }
     if args.replay.concat.is_empty() {
         let domain = |(name, texts): &(&str, Vec<_>)| Domain {
             name: (*name).to_owned(),
             queries: texts.iter().map(|&text| query(vec![text])).collect(),
+            is_mixed: false,
         };
         return Ok(categories.iter().map(domain).collect());
     }
@@ -96,6 +106,7 @@ fn domains<'a>(record: &'a Record, args: &SimulateArgs) -> Result<Vec<Domain<'a>
         domains.push(Domain {
             name: names.replace(',', "+"),
             queries: (0..count).map(mixed).collect(),
+            is_mixed: true,
         });
     }
     Ok(domains)
@@ -153,10 +164,7 @@ impl Comparison {
         let bar = Progress::new(false).steps("replaying", total as u64);
         let mut after_query = || {
             bar.inc(1);
-            match interrupt::is_set() {
-                true => Err(Error::new(ErrorKind::Cancelled, "interrupted")),
-                false => Ok(()),
-            }
+            check()
         };
         let domains = domains
             .iter()
@@ -183,6 +191,7 @@ impl Comparison {
             for &reward in &self.rewards {
                 let played = self.rounds(&domain.queries, (method, reward), best, after_query)?;
                 let rounds = Estimate::of(&played.rounds);
+                let soonest = self.rounds_to_best(domain, (method, reward), best)?;
                 let settled = played.settled.len() as f64;
                 policies.push(PolicyReport {
                     name: method.to_string(),
@@ -191,6 +200,7 @@ impl Comparison {
                     rounds_error: Some(rounds.error).filter(|error| error.is_finite()),
                     ratio: ratio(rounds.mean),
                     best_share: played.on_best / (rounds.mean * self.runs as f64),
+                    rounds_to_best_arm: soonest,
                     settled_round: (settled > 0.0).then(|| Estimate::of(&played.settled).mean),
                     settled_share: settled / (domain.queries.len() as f64 * self.runs as f64),
                 });
@@ -216,6 +226,35 @@ impl Comparison {
         })
     }
 
+    fn params_of(&self, method: &Method, reward: Reward) -> Result<PolicyParams> {
+        method.params(&PolicyParams {
+            reward,
+            ..self.params.clone()
+        })
+    }
+
+    fn seeds(&self) -> impl Iterator<Item = u64> {
+        (0..self.runs).map(|run| self.seed.wrapping_add(run))
+    }
+
+    /// How soon a policy takes `best` in a long query of the texts of the domain. Where the texts change
+    /// midway no drafter is the best throughout, and there is no such round.
+    fn rounds_to_best(
+        &self,
+        domain: &Domain<'_>,
+        (method, reward): (&Method, Reward),
+        best: ArmId,
+    ) -> Result<Option<usize>> {
+        if domain.is_mixed {
+            return Ok(None);
+        }
+        let params = self.params_of(method, reward)?;
+        let policy = (&method.policy, &params);
+        let runs = (CONVERGENCE_TOKENS as usize, self.seeds());
+        let found = Query::convergence(&domain.queries, policy, best, runs, &mut check)?;
+        Ok(found.rounds())
+    }
+
     /// Plays a policy for a reward on all `queries`.
     fn rounds(
         &self,
@@ -224,18 +263,14 @@ impl Comparison {
         best: ArmId,
         after_query: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Played> {
-        let params = method.params(&PolicyParams {
-            reward,
-            ..self.params.clone()
-        })?;
+        let params = self.params_of(method, reward)?;
         let mut played = Played {
             rounds: vec![0.0; self.runs as usize],
             on_best: 0.0,
             settled: Vec::new(),
         };
         for query in queries {
-            let seeds = (0..self.runs).map(|run| self.seed.wrapping_add(run));
-            let runs = query.runs(&method.policy, &params, seeds)?;
+            let runs = query.runs(&method.policy, &params, self.seeds())?;
             for (sum, run) in played.rounds.iter_mut().zip(&runs) {
                 *sum += run.rounds() as f64;
                 played.on_best += run.arms[best.0].rounds as f64;
@@ -244,6 +279,13 @@ impl Comparison {
             after_query()?;
         }
         Ok(played)
+    }
+}
+
+fn check() -> Result<()> {
+    match interrupt::is_set() {
+        true => Err(Error::new(ErrorKind::Cancelled, "interrupted")),
+        false => Ok(()),
     }
 }
 
@@ -400,6 +442,7 @@ mod tests {
             panic!("one domain");
         };
         assert_eq!((&*mixed.name, mixed.prompts, mixed.tokens), ("x+y", 1, 40));
+        assert_eq!(mixed.policies[0].rounds_to_best_arm, None);
         assert_eq!(mixed.rounds_best_fixed, 24);
         assert_eq!(mixed.rounds_oracle, 8);
     }

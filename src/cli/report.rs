@@ -3,6 +3,7 @@
 use std::fmt;
 
 use metasd::bandit::Reward;
+use metasd::pool::ResidencyReport;
 use metasd::session::{DrafterStatistics, Generation, StopReason, Timings};
 use serde::Serialize;
 
@@ -23,6 +24,9 @@ pub struct Report<'a> {
     rounds: usize,
     mean_acceptance_length: f64,
     drafters: &'a [DrafterStatistics],
+    /// What the drafters took of the limits; left out without limits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    residency: Option<ResidencyReport>,
 }
 
 /// What is asked of a generation, as far as it is reported.
@@ -36,6 +40,8 @@ pub struct Asked {
     pub reward: Reward,
     /// The seed.
     pub seed: u64,
+    /// What the drafters took of the limits, if there are any.
+    pub residency: Option<ResidencyReport>,
 }
 
 impl Asked {
@@ -47,6 +53,7 @@ impl Asked {
             policy: params.policy.to_string(),
             reward: params.policy_params.reward,
             seed,
+            residency: engine.session.pool().residency(),
         }
     }
 }
@@ -67,6 +74,7 @@ impl<'a> Report<'a> {
             rounds: generation.rounds,
             mean_acceptance_length: generation.mean_acceptance_length(),
             drafters: &generation.drafters,
+            residency: asked.residency.clone(),
         }
     }
 }

@@ -42,9 +42,9 @@ pub fn run(args: &RunArgs, environment: &Environment) -> Result<ExitCode> {
     let mut output = Output::new(paint);
     if let Some(trace) = &mut trace {
         let members = engine.session.pool().members();
-        let models = members.iter().filter_map(|member| member.model());
-        let read = models
-            .map(|model| model.path())
+        let read = members
+            .iter()
+            .filter_map(|member| member.path())
             .chain([engine.model.path()])
             .chain(args.models.pool.as_deref())
             .chain(args.source.file.as_deref());

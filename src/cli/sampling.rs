@@ -3,30 +3,42 @@
 use metasd::llama::SamplingParams;
 use metasd::{Error, Result};
 
-use super::options::SamplingArgs;
+use super::options::{SamplingArgs, TruncationArgs};
 
 /// The sampler's parameters, with a seed drawn where a random one is asked for.
 ///
 /// # Errors
 /// When a value is out of range.
 pub fn params(args: &SamplingArgs) -> Result<SamplingParams> {
-    let count = |value: i64, all: u32| match value {
-        ..0 => all,
-        _ => u32::try_from(value).unwrap_or(u32::MAX),
-    };
     let params = SamplingParams {
         temperature: args.temp,
-        top_k: count(args.top_k, 0),
-        top_p: args.top_p,
-        min_p: args.min_p,
         repeat_penalty: args.repeat_penalty,
         frequency_penalty: args.frequency_penalty,
         presence_penalty: args.presence_penalty,
         repeat_last_n: count(args.repeat_last_n, u32::MAX),
         seed: seed(args.seed)?,
+        ..truncated(&args.truncation)
     };
     params.validate()?;
     Ok(params)
+}
+
+/// The sampler's default parameters but for which tokens are left; unchecked.
+pub fn truncated(args: &TruncationArgs) -> SamplingParams {
+    SamplingParams {
+        top_k: count(args.top_k, 0),
+        top_p: args.top_p,
+        min_p: args.min_p,
+        ..SamplingParams::default()
+    }
+}
+
+/// A number of tokens; a negative one asks for `all`.
+fn count(value: i64, all: u32) -> u32 {
+    match value {
+        ..0 => all,
+        _ => u32::try_from(value).unwrap_or(u32::MAX),
+    }
 }
 
 /// The seed asked for; -1 draws one.

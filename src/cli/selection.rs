@@ -5,15 +5,17 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use metasd::config::{PoolFile, check_drafter_name};
-use metasd::pool::{DrafterSource, DrafterSpec};
+use metasd::pool::{DrafterSource, DrafterSpec, ResidencyParams};
 use metasd::session::SessionParams;
 use metasd::{Error, Result};
 
 use super::Environment;
 use super::options::ModelArgs;
 
-/// Where the default pool lies, under the current folder or beside the program.
-const DEFAULT_POOL: &str = "ggml-models/pool.toml";
+/// Where the project's pools lie, under the current folder or beside the program, and the default
+/// one among them. `--pool NAME` stands for `pool-NAME.toml` there.
+const POOLS: &str = "ggml-models";
+const DEFAULT_POOL: &str = "pool.toml";
 
 /// How far above the program's own folder the default pool is looked for: `target/release` lies
 /// two below the project.
@@ -30,6 +32,8 @@ pub struct Selection {
     pub session: SessionParams,
     /// The router's file, if the pool file names one.
     pub router: Option<PathBuf>,
+    /// What the pool file says of memory.
+    pub residency: ResidencyParams,
     /// The drafters.
     pub drafters: Vec<DrafterSpec>,
     /// Whether drafters that do not fit are left out: nobody asked for this pool with this target.
@@ -47,9 +51,14 @@ impl Selection {
     /// When there is no target, a pool file is wrong, or a drafter's name is wrong or used twice.
     pub fn new(args: &ModelArgs, environment: &Environment) -> Result<Self> {
         let given = given_drafters(&args.model_draft)?;
+        let named = args
+            .pool
+            .as_deref()
+            .map(|pool| named_pool(pool, environment))
+            .transpose()?;
         let needs_default = args.pool.is_none() && (args.model.is_none() || given.is_empty());
         let default_path = needs_default.then(|| default_pool(environment)).flatten();
-        let path = args.pool.as_ref().or(default_path.as_ref());
+        let path = named.as_ref().or(default_path.as_ref());
         let file = path
             .map(|path| PoolFile::read(path).map_err(|error| with_hint(error, path)))
             .transpose()?;
@@ -68,6 +77,9 @@ impl Selection {
         if file.is_none() {
             drafters.push(ngram());
         }
+        for drafter in &mut drafters {
+            drafter.source = drafter.source.clone().recognised();
+        }
         let mut selection = Self {
             target,
             system_prompt,
@@ -76,6 +88,10 @@ impl Selection {
                 .map(|file| file.session.clone())
                 .unwrap_or_default(),
             router: file.as_ref().and_then(|file| file.router.clone()),
+            residency: file
+                .as_ref()
+                .map(|file| file.residency.clone())
+                .unwrap_or_default(),
             drafters,
             leaves_out: args.pool.is_none() && args.model.is_some() && file.is_some(),
             pool: path.cloned(),
@@ -94,7 +110,7 @@ impl Selection {
         let Some(drafter) = self.drafters.get(index) else {
             return Ok(());
         };
-        let DrafterSource::Model { path, .. } = &drafter.source else {
+        let Some(path) = drafter.source.path() else {
             return Ok(());
         };
         if let Some(file) = &self.file
@@ -153,6 +169,12 @@ impl Selection {
                 threads,
                 gpu_layers,
                 ..
+            }
+            | DrafterSource::Eagle3 {
+                n_ctx,
+                threads,
+                gpu_layers,
+                ..
             } = &mut drafter.source
             {
                 *n_ctx = n_ctx.or(args.ctx_size_draft);
@@ -199,17 +221,68 @@ fn default_pool(environment: &Environment) -> Option<PathBuf> {
     if let Some(path) = &environment.pool {
         return Some(path.clone());
     }
+    pool_folders(environment)
+        .map(|folder| folder.join(DEFAULT_POOL))
+        .find(|path| path.is_file())
+}
+
+/// The folders that may have the project's pools.
+fn pool_folders(environment: &Environment) -> impl Iterator<Item = PathBuf> {
     let program = environment.program.iter().flat_map(|program| {
         program
             .ancestors()
             .skip(1)
             .take(1 + FOLDERS_ABOVE_PROGRAM)
-            .map(|folder| folder.join(DEFAULT_POOL))
+            .map(|folder| folder.join(POOLS))
     });
-    [PathBuf::from(DEFAULT_POOL)]
-        .into_iter()
-        .chain(program)
-        .find(|path| path.is_file())
+    [PathBuf::from(POOLS)].into_iter().chain(program)
+}
+
+/// The file that `--pool` names: a path, or the short name of one of the project's pools.
+fn named_pool(given: &Path, environment: &Environment) -> Result<PathBuf> {
+    let name = given
+        .to_str()
+        .filter(|name| check_drafter_name(name).is_ok() && !name.contains('.'));
+    let Some(name) = name.filter(|_| !given.exists()) else {
+        return Ok(given.to_owned());
+    };
+    let file = match name {
+        "default" => DEFAULT_POOL.to_owned(),
+        name => format!("pool-{name}.toml"),
+    };
+    let folders: Vec<PathBuf> = pool_folders(environment).collect();
+    if let Some(found) = folders
+        .iter()
+        .map(|folder| folder.join(&file))
+        .find(|f| f.is_file())
+    {
+        return Ok(found);
+    }
+    let known = folders
+        .iter()
+        .map(|folder| short_names(folder))
+        .find(|names| !names.is_empty());
+    Err(Error::invalid(format!(
+        "--pool {name}: there is no file of that name and no {POOLS}/{file}; short names are {}",
+        known.map_or("those of the files there".into(), |names| names.join(", "))
+    )))
+}
+
+/// The short names of the pools in `folder`, sorted.
+fn short_names(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = names
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            if name == DEFAULT_POOL {
+                return Some("default".to_owned());
+            }
+            let name = name.strip_prefix("pool-")?.strip_suffix(".toml")?;
+            Some(name.to_owned())
+        })
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 fn given_drafters(given: &[PathBuf]) -> Result<Vec<DrafterSpec>> {
@@ -373,6 +446,30 @@ mod tests {
             panic!("not a model");
         };
         assert_eq!((n_ctx, threads), (Some(99), Some(1)));
+    }
+
+    #[test]
+    fn a_pool_of_the_project_goes_by_its_short_name() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pools = folder.path().join(POOLS);
+        std::fs::create_dir(&pools).expect("writable");
+        for file in ["pool.toml", "pool-small.toml", "other.toml"] {
+            std::fs::write(pools.join(file), "").expect("writable");
+        }
+        let environment = Environment {
+            pool: None,
+            program: Some(folder.path().join("release/metasd")),
+        };
+        let named = |name: &str| named_pool(Path::new(name), &environment);
+        // Only the folder beside the program has this one.
+        let small = named("small").expect("found");
+        assert_eq!(small, pools.join("pool-small.toml"));
+        assert_eq!(named("a/b.toml").expect("a path"), Path::new("a/b.toml"));
+        assert_eq!(named("none.toml").expect("a path"), Path::new("none.toml"));
+        let error = named("no-such").expect_err("no such pool").to_string();
+        assert!(error.contains("pool-no-such.toml"), "{error}");
+        assert!(error.contains("default"), "{error}");
+        assert_eq!(short_names(&pools), ["default", "small"]);
     }
 
     #[test]

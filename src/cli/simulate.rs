@@ -1,5 +1,6 @@
 //! `metasd simulate`.
 
+mod options;
 mod problem;
 mod report;
 
@@ -13,12 +14,12 @@ use metasd::bench::Method;
 use metasd::sim::{Arm, Experiment, SimRun, regret};
 use metasd::{ArmId, Error, ErrorKind, Result};
 
-use super::args::SimulateArgs;
 use super::interrupt::{self, Busy};
 use super::output::Output;
 use super::plot::{self, Axes};
 use super::progress::Progress;
 use super::{replay, sampling, say};
+pub use options::SimulateArgs;
 pub use problem::Problem;
 use report::{Report, Row, Solved};
 
@@ -26,7 +27,7 @@ use report::{Report, Row, Solved};
 const DEFAULT_ARMS: &str = "0.4,0.55,0.7";
 
 /// Token budget of the queries that tell how soon the best arm is taken.
-const CONVERGENCE_TOKENS: u64 = 8192;
+pub const CONVERGENCE_TOKENS: u64 = 8192;
 
 /// Plays policies on scripted arms and prints their regret.
 ///
@@ -352,7 +353,8 @@ mod tests {
         ]);
         let lines = report.lines();
         let fixed = lines.iter().find(|line| line.starts_with("fixed:1"));
-        assert_eq!(fixed.expect("a row").matches("0.0±0.0").count(), 2);
+        // At both budgets, and the growth between them.
+        assert_eq!(fixed.expect("a row").matches("0.0±0.0").count(), 3);
         let json = report.json();
         let problem = &json["problems"][0];
         assert_eq!(problem["alphas"], serde_json::json!([0.3, 0.8]));

@@ -1,12 +1,12 @@
-//! Files of prompts: a JSON object a line.
+//! Suites of prompts: files with a JSON object a line, by category.
 
-use std::collections::HashMap;
 use std::io::ErrorKind as IoErrorKind;
 use std::path::{Path, PathBuf};
 
 use metasd::{Error, ErrorKind, Result};
 use serde::Deserialize;
 
+use super::options::SuiteArgs;
 use super::prompt::read_file;
 
 /// Where prompts lie beside the pool file.
@@ -29,19 +29,20 @@ struct PromptLine {
     category: Option<String>,
 }
 
-/// The prompts of the file at `path`, of each category `per_category` at most.
+/// The prompts that `args` choose, by category; `pool` is the pool file, if there is one.
 ///
 /// # Errors
-/// When the file cannot be read, or naming the line that is wrong.
-pub fn read(path: &Path, per_category: Option<usize>) -> Result<Vec<Prompt>> {
-    parse_prompts(&read_file(path)?, path, per_category)
+/// Those of [`read_all`] and [`categories`].
+pub fn read(args: &SuiteArgs, pool: Option<&Path>) -> Result<Vec<Category>> {
+    let prompts = read_all(&args.prompts, pool)?;
+    categories(prompts, &args.categories, args.per_category)
 }
 
 /// The prompts of the files `given`, else of those beside the pool file; one without a category
 /// has its file's name for it.
 ///
 /// # Errors
-/// Those of [`read`]; when there are no files.
+/// When there are no files or one cannot be read, and naming a line that is wrong.
 pub fn read_all(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
     let found = match (given, pool) {
         ([], None) => {
@@ -52,11 +53,12 @@ pub fn read_all(given: &[PathBuf], pool: Option<&Path>) -> Result<Vec<Prompt>> {
     };
     let mut prompts = Vec::new();
     for path in &found {
-        let read = read(path, None).map_err(|error| match error.kind() {
+        let text = read_file(path).map_err(|error| match error.kind() {
             // The command line is wrong then.
             ErrorKind::NotFound => Error::invalid(error.to_string()).context("--prompts"),
             _ => error,
         })?;
+        let read = parse_prompts(&text, path)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         prompts.extend(read.into_iter().map(|prompt| match &*prompt.category {
             "" => Prompt {
@@ -95,10 +97,10 @@ fn prompt_files(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn parse_prompts(text: &str, path: &Path, per_category: Option<usize>) -> Result<Vec<Prompt>> {
-    let most = per_category.unwrap_or(usize::MAX);
-    let mut taken: HashMap<String, usize> = HashMap::new();
+fn parse_prompts(text: &str, path: &Path) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
@@ -121,21 +123,63 @@ fn parse_prompts(text: &str, path: &Path, per_category: Option<usize>) -> Result
                 wrong("no prompt: it must have a text in `prompt` or `turns`".to_owned())
             })?;
         let category = line.category.unwrap_or_default();
-        let count = taken.entry(category.clone()).or_default();
-        if *count < most {
-            *count += 1;
-            prompts.push(Prompt { text, category });
-        }
+        prompts.push(Prompt { text, category });
     }
     Ok(prompts)
+}
+
+/// The prompts of one category.
+#[derive(Debug, PartialEq)]
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// What is asked.
+    pub texts: Vec<String>,
+}
+
+/// The prompts by category, in the order in which categories first occur; only those `asked` for,
+/// if any are, and of each `per_category` prompts at most.
+///
+/// # Errors
+/// When there are no prompts, or none of a category that was asked for.
+pub fn categories(
+    prompts: Vec<Prompt>,
+    asked: &[String],
+    per_category: Option<usize>,
+) -> Result<Vec<Category>> {
+    let mut categories: Vec<Category> = Vec::new();
+    for Prompt { text, category } in prompts {
+        match categories.iter_mut().find(|known| known.name == category) {
+            Some(known) => known.texts.push(text),
+            None => categories.push(Category {
+                name: category,
+                texts: vec![text],
+            }),
+        }
+    }
+    if categories.is_empty() {
+        return Err(Error::invalid("the prompt files hold no prompts"));
+    }
+    let known: Vec<&str> = categories.iter().map(|category| &*category.name).collect();
+    if let Some(unknown) = asked.iter().find(|asked| !known.contains(&asked.as_str())) {
+        return Err(Error::invalid(format!(
+            "category `{unknown}` has no prompts; there are {}",
+            known.join(", ")
+        )));
+    }
+    categories.retain(|category| asked.is_empty() || asked.contains(&category.name));
+    for category in &mut categories {
+        category.texts.truncate(per_category.unwrap_or(usize::MAX));
+    }
+    Ok(categories)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(text: &str, per_category: Option<usize>) -> Result<Vec<(String, String)>> {
-        let prompts = parse_prompts(text, Path::new("p.jsonl"), per_category)?;
+    fn parse(text: &str) -> Result<Vec<(String, String)>> {
+        let prompts = parse_prompts(text, Path::new("p.jsonl"))?;
         Ok(prompts
             .into_iter()
             .map(|prompt| (prompt.text, prompt.category))
@@ -144,26 +188,9 @@ mod tests {
 
     #[test]
     fn a_line_has_a_prompt_or_turns_of_which_the_first_counts() {
-        let text =
-            "{\"prompt\": \"a\", \"id\": 7}\n\n{\"turns\": [\"b\", \"c\"], \"category\": \"qa\"}";
+        let text = "\u{feff}{\"prompt\": \"a\", \"id\": 7}\r\n\n{\"turns\": [\"b\", \"c\"], \"category\": \"qa\"}";
         let expected = [("a".into(), String::new()), ("b".into(), "qa".into())];
-        assert_eq!(parse(text, None).expect("valid"), expected);
-    }
-
-    #[test]
-    fn so_many_prompts_of_each_category_are_taken() {
-        let line = |text: &str, category: &str| {
-            format!("{{\"prompt\": \"{text}\", \"category\": \"{category}\"}}\n")
-        };
-        let text = [("a", "x"), ("b", "x"), ("c", "y")]
-            .map(|(t, c)| line(t, c))
-            .concat();
-        let texts: Vec<_> = parse(&text, Some(1))
-            .expect("valid")
-            .into_iter()
-            .map(|p| p.0)
-            .collect();
-        assert_eq!(texts, ["a", "c"]);
+        assert_eq!(parse(text).expect("valid"), expected);
     }
 
     #[test]
@@ -175,7 +202,7 @@ mod tests {
             "{\"prompt\": 3}",
         ] {
             let text = format!("{{\"prompt\": \"a\"}}\n{line}");
-            let error = parse(&text, None).expect_err("wrong");
+            let error = parse(&text).expect_err("wrong");
             assert!(error.to_string().starts_with("p.jsonl:2: "), "{error}");
             assert_eq!(error.exit_code(), 2);
         }
@@ -206,5 +233,33 @@ mod tests {
             category: category.into(),
         };
         assert_eq!(read, [prompt("1", "qa"), prompt("2", "b")]);
+    }
+
+    fn prompts(lines: &[(&str, &str)]) -> Vec<Prompt> {
+        let prompt = |&(text, category): &(&str, &str)| Prompt {
+            text: text.to_owned(),
+            category: category.to_owned(),
+        };
+        lines.iter().map(prompt).collect()
+    }
+
+    #[test]
+    fn categories_come_in_the_order_of_their_first_prompts() {
+        let given = [("a", "x"), ("b", "y"), ("c", "x"), ("d", "x")];
+        let taken = categories(prompts(&given), &[], Some(2)).expect("valid");
+        let taken: Vec<_> = taken.iter().map(|c| (&*c.name, &*c.texts)).collect();
+        let (a, b, c) = ("a".to_owned(), "b".to_owned(), "c".to_owned());
+        assert_eq!(taken, [("x", &[a, c][..]), ("y", &[b][..])]);
+    }
+
+    #[test]
+    fn a_category_without_prompts_is_refused_and_those_there_are_are_named() {
+        let given = [("a", "x"), ("b", "y")];
+        let taken = categories(prompts(&given), &["y".to_owned()], None).expect("valid");
+        assert_eq!(taken.len(), 1);
+        let error = categories(prompts(&given), &["z".to_owned()], None).expect_err("unknown");
+        assert!(error.to_string().contains("`z`"), "{error}");
+        assert!(error.to_string().ends_with("x, y"), "{error}");
+        assert_eq!(error.exit_code(), 2);
     }
 }

@@ -5,15 +5,13 @@ use std::time::{Duration, Instant};
 
 use rand::Rng;
 
-use super::{Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
-use crate::error::{Error, ErrorKind, Result};
+use super::window::{self, Room};
+use super::{BELIEFS_AT_ONCE, Beliefs, Draft, DraftTimes, Drafter, DrafterKind};
+use crate::error::Result;
 use crate::llama::{
-    Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs, SamplerChain,
+    Context, ContextParams, KvCache, MemoryBreakdown, Model, Outputs, SamplerChain, SavedState,
 };
 use crate::types::TokenId;
-
-/// The most positions of a committed text whose logits are taken in one decode: a round's worth.
-const BELIEFS_AT_ONCE: usize = 8;
 
 /// How a model drafter's context is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +22,18 @@ pub struct ModelDrafterParams {
     pub n_batch: usize,
     /// Threads.
     pub threads: usize,
+}
+
+impl ModelDrafterParams {
+    fn context(&self) -> ContextParams {
+        ContextParams {
+            n_ctx: self.n_ctx,
+            n_batch: self.n_batch,
+            max_outputs: BELIEFS_AT_ONCE,
+            sequences: 1,
+            threads: self.threads,
+        }
+    }
 }
 
 /// A GGUF model that drafts token by token with a KV cache of its own, at the positions of the
@@ -37,21 +47,21 @@ impl ModelDrafter {
     /// Makes the drafter's context.
     ///
     /// # Errors
-    /// Those of [`Context::new`]; [`ErrorKind::Unsupported`] for a model whose memory cannot be
-    /// rolled back.
+    /// Those of [`Context::new`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) for a
+    /// model whose memory cannot be rolled back.
     pub fn new(model: Arc<Model>, params: ModelDrafterParams) -> Result<Self> {
         model.check_rollback()?;
-        let context = Context::new(
-            model,
-            &ContextParams {
-                n_ctx: params.n_ctx,
-                n_batch: params.n_batch,
-                max_outputs: BELIEFS_AT_ONCE,
-                sequences: 1,
-                threads: params.threads,
-            },
-        )?;
+        let context = Context::new(model, &params.context())?;
         Ok(Self { context })
+    }
+
+    /// What a drafter of a [described](Model::describe) model would occupy.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn plan(description: &Arc<Model>, params: ModelDrafterParams) -> Result<MemoryBreakdown> {
+        description.check_rollback()?;
+        Context::plan(description, &params.context())
     }
 
     /// The model it runs.
@@ -79,25 +89,15 @@ impl ModelDrafter {
 
     /// Lets the oldest tokens go where the history with `max` more does not fit.
     fn make_room(&mut self, history: usize, max: usize) -> Result<()> {
-        let n_ctx = self.context.n_ctx();
-        let needed = history + max;
-        if needed - self.context.start() <= n_ctx {
-            return Ok(());
+        let held = self.context.start()..self.context.len();
+        match window::room(held, self.context.n_ctx(), history, max)? {
+            Room::Enough => Ok(()),
+            Room::From(start) => self.context.forget_before(start),
+            Room::Anew(start) => {
+                self.context.restart_at(start);
+                Ok(())
+            }
         }
-        if max + 1 > n_ctx {
-            return Err(Error::new(
-                ErrorKind::ContextOverflow,
-                format!("a draft of {max} tokens does not fit a context of {n_ctx}"),
-            ));
-        }
-        // Half of the window goes at once, so that this happens once in many rounds.
-        let window = (n_ctx / 2).max(max + 1);
-        let start = needed - window;
-        if start >= self.context.len() {
-            self.context.restart_at(start.min(history - 1));
-            return Ok(());
-        }
-        self.context.forget_before(start)
     }
 }
 
@@ -129,7 +129,7 @@ impl Drafter for ModelDrafter {
             self.context.decode(&[token], Outputs::Last)?;
         }
         let total = started.elapsed();
-        let catchup = share(first, pending.saturating_sub(1), pending);
+        let catchup = super::share(first, pending.saturating_sub(1), pending);
         Ok(DraftTimes {
             catchup,
             draft: total - catchup,
@@ -143,12 +143,7 @@ impl Drafter for ModelDrafter {
         count: usize,
         beliefs: &mut Beliefs,
     ) -> Result<Option<DraftTimes>> {
-        let Some(before) = history.len().checked_sub(count).filter(|&n| n > 0) else {
-            return Err(Error::invalid(format!(
-                "there is no text before the last {count} tokens of a history of {}",
-                history.len()
-            )));
-        };
+        let before = super::before_last(history, count)?;
         let started = Instant::now();
         let decode_before = self.context.decode_time();
         self.context.truncate(before - 1)?;
@@ -177,12 +172,24 @@ impl Drafter for ModelDrafter {
     fn memory(&self) -> MemoryBreakdown {
         self.context.memory().unwrap_or_default()
     }
-}
 
-/// `part / whole` of `time`.
-fn share(time: Duration, part: usize, whole: usize) -> Duration {
-    if whole == 0 {
-        return Duration::ZERO;
+    fn held(&self) -> usize {
+        self.context.len()
     }
-    time.mul_f64(part as f64 / whole as f64)
+
+    fn behind(&self, len: usize) -> usize {
+        len.saturating_sub(self.context.len() + 1)
+            .min(self.context.n_ctx())
+    }
+
+    fn save(&mut self) -> Result<Option<SavedState>> {
+        if self.context.len() == self.context.start() {
+            return Ok(None);
+        }
+        self.context.save().map(Some)
+    }
+
+    fn restore(&mut self, state: &SavedState) -> Result<()> {
+        self.context.restore(state)
+    }
 }

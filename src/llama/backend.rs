@@ -67,6 +67,13 @@ pub(super) fn total_memory() -> u64 {
         .sum()
 }
 
+/// From now on has the process give large blocks of memory back to the system when they are freed,
+/// and gives back what is free now: an allocator that expects to need them again keeps them.
+pub fn give_back_freed_memory() {
+    // SAFETY: only tells the allocator; what is in use stays as it is.
+    unsafe { ffi::msd_give_back_freed_memory() };
+}
+
 /// Runs `body` and returns, beside its result, what llama.cpp logged as errors meanwhile on this
 /// thread: its calls report a bare failure and leave the reason in the log.
 pub(super) fn capture_errors<T>(body: impl FnOnce() -> T) -> (T, Vec<String>) {

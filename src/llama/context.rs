@@ -1,6 +1,8 @@
 //! A llama.cpp context: one KV cache, one sequence that is decoded in order, and for a moment the
 //! branches of a tree behind it.
 
+mod layer_inputs;
+mod state;
 mod tree;
 
 use std::ffi::{CStr, c_char};
@@ -16,6 +18,8 @@ use super::model::Model;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
 use crate::types::TokenId;
+pub use layer_inputs::exposes_layer_inputs;
+pub use state::SavedState;
 use tree::{Branches, COMMITTED};
 
 /// How a context is made.
@@ -76,6 +80,17 @@ impl MemoryBreakdown {
     }
 }
 
+impl From<ffi::msd_memory> for MemoryBreakdown {
+    fn from(raw: ffi::msd_memory) -> Self {
+        Self {
+            model: raw.host_model + raw.device_model,
+            context: raw.host_context + raw.device_context,
+            compute: raw.host_compute + raw.device_compute,
+            on_device: raw.device_model + raw.device_context + raw.device_compute,
+        }
+    }
+}
+
 /// A context that owns its model, so that it can be moved and dropped independently.
 ///
 /// It holds one sequence at absolute positions. Decoding appends at [`KvCache::len`]. One made for
@@ -94,6 +109,10 @@ pub struct Context {
     /// Positions of the last decode that have logits: `rows` of them, from batch index `first`.
     first: usize,
     rows: usize,
+    /// Tokens of the last decode, 0 when it failed.
+    decoded: usize,
+    /// The layers whose inputs each decode keeps, ascending.
+    exposed: Vec<u32>,
     decode_time: Duration,
     _reservation: Reservation,
 }
@@ -111,6 +130,21 @@ impl Context {
     /// memory of this machine could hold it, [`ErrorKind::Backend`] with llama.cpp's reason when
     /// it cannot make the context.
     pub fn new(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
+        let mut context = Self::make(model, params)?;
+        context.warm_up()?;
+        Ok(context)
+    }
+
+    /// What a context of a [described](Model::describe) model would occupy, weights included, by
+    /// llama.cpp's own plan of it; nothing of it is allocated.
+    ///
+    /// # Errors
+    /// Those of [`Self::new`].
+    pub fn plan(description: &Arc<Model>, params: &ContextParams) -> Result<MemoryBreakdown> {
+        Self::make(description.clone(), params)?.memory()
+    }
+
+    fn make(model: Arc<Model>, params: &ContextParams) -> Result<Self> {
         let size = |value: usize, name: &str| {
             u32::try_from(value)
                 .ok()
@@ -188,7 +222,7 @@ impl Context {
                 ),
             ));
         };
-        let mut context = Self {
+        Ok(Self {
             raw: context,
             n_vocab: model.vocab_size(),
             model,
@@ -199,11 +233,11 @@ impl Context {
             branches: None,
             first: 0,
             rows: 0,
+            decoded: 0,
+            exposed: Vec::new(),
             decode_time: Duration::ZERO,
             _reservation: reservation,
-        };
-        context.warm_up()?;
-        Ok(context)
+        })
     }
 
     /// Touches every weight once: a mapped file is read when it is first used, and the first token
@@ -237,7 +271,7 @@ impl Context {
     /// [`ErrorKind::ContextOverflow`] when they do not fit, [`ErrorKind::Backend`] when llama.cpp
     /// fails. The cache is then as it was.
     pub fn decode(&mut self, tokens: &[TokenId], outputs: Outputs) -> Result<()> {
-        self.rows = 0;
+        (self.rows, self.decoded) = (0, 0);
         if tokens.is_empty() {
             return Ok(());
         }
@@ -310,6 +344,7 @@ impl Context {
         unsafe { ffi::llama_synchronize(self.raw.as_ptr()) };
         self.decode_time += started.elapsed();
         if status == ffi::MSD_OK {
+            self.decoded = count;
             return Ok(());
         }
         // Parts of a failed batch may have stayed in the cache.
@@ -420,13 +455,7 @@ impl Context {
             ));
         }
         // SAFETY: all-zero bytes are a valid value of a struct of integers.
-        let raw = unsafe { raw.assume_init() };
-        Ok(MemoryBreakdown {
-            model: raw.host_model + raw.device_model,
-            context: raw.host_context + raw.device_context,
-            compute: raw.host_compute + raw.device_compute,
-            on_device: raw.device_model + raw.device_context + raw.device_compute,
-        })
+        Ok(MemoryBreakdown::from(unsafe { raw.assume_init() }))
     }
 
     fn remove(&mut self, sequence: i32, from: usize, to: usize) -> Result<()> {
@@ -456,14 +485,14 @@ impl Context {
 
 /// Memory promised to the contexts of this process.
 #[derive(Debug)]
-struct Reservation(u64);
+pub(super) struct Reservation(u64);
 
 static RESERVED: AtomicU64 = AtomicU64::new(0);
 
 impl Reservation {
     /// Refuses a context that the memory of this machine cannot hold beside those there are.
     /// llama.cpp would try, and the operating system would end the process.
-    fn new(model: &Model, n_ctx: usize) -> Result<Self> {
+    pub(super) fn new(model: &Model, n_ctx: usize) -> Result<Self> {
         /// What llama.cpp keeps for a position beside its keys and values, roughly.
         const CELL_BYTES: u64 = 64;
         let needed = (model.kv_bytes_per_token() + CELL_BYTES).saturating_mul(n_ctx as u64);

@@ -1,12 +1,10 @@
 //! A model's input embedding, read row by row from its file.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::ptr::NonNull;
 
-use super::backend;
+use super::gguf::GgufHeader;
 use super::model::Model;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
@@ -55,10 +53,10 @@ impl TokenEmbedding {
     /// model in several files the first one is looked at); [`ErrorKind::Io`] when the file cannot
     /// be opened.
     pub fn open(model: &Model) -> Result<Self> {
-        backend::init();
         let path = model.path().to_owned();
-        let layout = Header::read(&path)
-            .and_then(|header| header.layout())
+        let layout = GgufHeader::read(&path)
+            .ok()
+            .and_then(|header| layout(&header))
             .filter(|layout| layout.width == model.n_embd() && layout.len >= model.vocab_size())
             .ok_or_else(|| {
                 Error::new(
@@ -145,59 +143,27 @@ impl TokenEmbedding {
     }
 }
 
-/// The metadata of a GGUF file.
-struct Header(NonNull<ffi::gguf_context>);
-
-impl Header {
-    fn read(path: &std::path::Path) -> Option<Self> {
-        let path = CString::new(path.to_str()?).ok()?;
-        let params = ffi::gguf_init_params {
-            no_alloc: true,
-            ctx: std::ptr::null_mut(),
-        };
-        // SAFETY: the path is zero-terminated; without a `ctx` only the metadata is read.
-        NonNull::new(unsafe { ffi::gguf_init_from_file(path.as_ptr(), params) }).map(Self)
+/// Where and how the file of `header` has the rows, if it has them one after another.
+fn layout(header: &GgufHeader) -> Option<Layout> {
+    let tensor = header.tensor(TENSOR)?;
+    let [width, len, ..] = tensor.shape;
+    let (width, len) = (usize::try_from(width).ok()?, usize::try_from(len).ok()?);
+    // SAFETY: the pointer that is read points into a static table.
+    let traits = unsafe { ffi::ggml_get_type_traits(tensor.kind).as_ref() }?;
+    let block = usize::try_from(traits.blck_size).ok().filter(|&b| b > 0)?;
+    if width == 0 || !width.is_multiple_of(block) {
+        return None;
     }
-
-    fn layout(&self) -> Option<Layout> {
-        let header = self.0.as_ptr();
-        let name = CString::new(TENSOR).ok()?;
-        // SAFETY: the header is valid while `self` lives, the tensor's index is the one found, and
-        // the pointers that are read point to four numbers and to a static table.
-        unsafe {
-            let tensor = ffi::gguf_find_tensor(header, name.as_ptr());
-            if tensor < 0 {
-                return None;
-            }
-            let shape = *ffi::gguf_get_tensor_ne(header, tensor).cast::<[i64; 2]>();
-            let [width, len] = shape.map(usize::try_from);
-            let (width, len) = (width.ok()?, len.ok()?);
-            let kind = ffi::gguf_get_tensor_type(header, tensor);
-            let traits = ffi::ggml_get_type_traits(kind).as_ref()?;
-            let block = usize::try_from(traits.blck_size).ok().filter(|&b| b > 0)?;
-            if width == 0 || !width.is_multiple_of(block) {
-                return None;
-            }
-            let decode = match traits.to_float {
-                Some(decode) => Decode::With(decode),
-                None if kind == ffi::GGML_TYPE_F32 => Decode::Plain,
-                None => return None,
-            };
-            let start = ffi::gguf_get_data_offset(header);
-            Some(Layout {
-                offset: (start + ffi::gguf_get_tensor_offset(header, tensor)) as u64,
-                row_bytes: width / block * traits.type_size,
-                width,
-                len,
-                decode,
-            })
-        }
-    }
-}
-
-impl Drop for Header {
-    fn drop(&mut self) {
-        // SAFETY: the pointer came from gguf_init_from_file and is freed once.
-        unsafe { ffi::gguf_free(self.0.as_ptr()) };
-    }
+    let decode = match traits.to_float {
+        Some(decode) => Decode::With(decode),
+        None if tensor.kind == ffi::GGML_TYPE_F32 => Decode::Plain,
+        None => return None,
+    };
+    Some(Layout {
+        offset: tensor.offset,
+        row_bytes: width / block * traits.type_size,
+        width,
+        len,
+        decode,
+    })
 }

@@ -8,6 +8,9 @@ use llama_cpp_2::model::{LlamaChatMessage, LlamaModel};
 use llama_cpp_2::token::LlamaToken;
 
 use super::backend::{self, capture_errors, reason};
+use super::blueprint::{Blueprint, c_path, unusable};
+use super::context::Message;
+use super::device::DeviceChoice;
 use super::gguf;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ffi;
@@ -21,6 +24,9 @@ pub type ProgressFn = Box<dyn FnMut(f32) -> bool>;
 pub struct ModelParams {
     /// Layers to keep in device memory; `None` for all that the build can offload.
     pub gpu_layers: Option<u32>,
+    /// The devices to keep them on, over which llama.cpp splits them; `None` for all GPUs there
+    /// are.
+    pub devices: Option<DeviceChoice>,
 }
 
 /// One message of a conversation.
@@ -49,9 +55,11 @@ pub struct Model {
     file_size: u64,
     architecture: String,
     n_vocab: usize,
+    /// Whose vocabulary it has, where it was loaded without its own.
+    vocabulary: Option<Arc<Model>>,
 }
 
-// `Model::raw` reads the pointer out of the crate's wrapper.
+// `Model::raw` reads the pointer out of the crate's wrapper, and `Model::load_bare` puts it there.
 const _: () = assert!(size_of::<LlamaModel>() == size_of::<*mut ffi::llama_model>());
 
 impl Model {
@@ -66,12 +74,40 @@ impl Model {
         params: &ModelParams,
         progress: Option<ProgressFn>,
     ) -> Result<Arc<Self>> {
+        Self::load_as(path, params, false, progress)
+    }
+
+    /// What stands in the GGUF file at `path` beside its weights, of which none is read: the
+    /// vocabulary, and all that a context is planned by ([`Context::plan`](super::Context::plan)).
+    /// No context can be made of it.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`].
+    pub fn describe(path: &Path, params: &ModelParams) -> Result<Arc<Self>> {
+        Self::load_as(path, params, true, None)
+    }
+
+    fn load_as(
+        path: &Path,
+        params: &ModelParams,
+        description: bool,
+        progress: Option<ProgressFn>,
+    ) -> Result<Arc<Self>> {
         let backend = backend::init();
         let file_size = gguf::check_header(path)?;
         gguf::block_count(path)?;
+        gguf::check_numbers(path)?;
         let mut raw_params = LlamaModelParams::default();
         if let Some(layers) = params.gpu_layers {
             raw_params = raw_params.with_n_gpu_layers(layers);
+        }
+        if let Some(devices) = &params.devices {
+            raw_params = raw_params
+                .with_devices(devices.indices())
+                .map_err(|error| Error::invalid(error.to_string()))?;
+        }
+        if description {
+            raw_params = raw_params.with_no_alloc(true);
         }
         let cancelled = std::rc::Rc::new(std::cell::Cell::new(false));
         if let Some(mut progress) = progress {
@@ -114,7 +150,79 @@ impl Model {
             file_size,
             architecture,
             n_vocab,
+            vocabulary: None,
         }))
+    }
+
+    /// Loads the GGUF file at `path`, of which `blueprint` was made, without its vocabulary: making
+    /// sense of tens of thousands of texts takes longer than reading the weights of a small model,
+    /// and as much memory. The weights are read, not mapped, so that they take what
+    /// [`Self::describe`] said, and whatever becomes of the file does not harm them.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`].
+    pub fn load_bare(
+        path: &Path,
+        params: &ModelParams,
+        blueprint: &Blueprint,
+        mut progress: Option<ProgressFn>,
+    ) -> Result<Arc<Self>> {
+        backend::init();
+        let file_size = gguf::check_header(path)?;
+        let c_path = c_path(path)?;
+        // SAFETY: returns a plain struct.
+        let mut raw = unsafe { ffi::llama_model_default_params() };
+        if let Some(layers) = params.gpu_layers {
+            raw.n_gpu_layers = i32::try_from(layers).unwrap_or(i32::MAX);
+        }
+        let mut devices = params.devices.as_ref().map(DeviceChoice::raw);
+        if let Some(devices) = &mut devices {
+            raw.devices = devices.as_mut_ptr();
+        }
+        let mut cancelled = false;
+        let mut watch = (&mut progress, &mut cancelled);
+        raw.progress_callback = Some(report_progress);
+        raw.progress_callback_user_data = (&raw mut watch).cast();
+        let mut model = std::ptr::null_mut();
+        let mut message = Message::new();
+        let (status, lines) = capture_errors(|| {
+            // SAFETY: the blueprint, the path, the list of devices and what the callback looks at
+            // outlive the call; `out` and the message buffer are ours.
+            unsafe {
+                ffi::msd_model_load_bare(
+                    blueprint.raw(),
+                    c_path.as_ptr(),
+                    raw,
+                    &raw mut model,
+                    message.as_mut_ptr(),
+                    message.len(),
+                )
+            }
+        });
+        if status != ffi::MSD_OK || model.is_null() {
+            if cancelled {
+                return Err(Error::new(ErrorKind::Cancelled, "loading was stopped"));
+            }
+            let why = message.text().unwrap_or_else(|| reason(&lines));
+            return Err(unusable(path, why));
+        }
+        // SAFETY: `LlamaModel` is `repr(transparent)` over a non-null `llama_model*` (its size is
+        // checked above), and this one is not null and nobody else's.
+        let inner =
+            unsafe { std::mem::transmute_copy::<*mut ffi::llama_model, LlamaModel>(&model) };
+        Ok(Arc::new(Self {
+            inner,
+            path: path.to_owned(),
+            file_size,
+            architecture: blueprint.architecture.clone(),
+            n_vocab: blueprint.n_vocab,
+            vocabulary: Some(blueprint.vocabulary.clone()),
+        }))
+    }
+
+    /// Whose texts its tokens have: its own, unless it was loaded without.
+    fn texts(&self) -> &Self {
+        self.vocabulary.as_deref().unwrap_or(self)
     }
 
     /// The file it was loaded from.
@@ -195,7 +303,8 @@ impl Model {
     /// The tokens of `text`. `add_special` lets the model add its begin-of-text token;
     /// `parse_special` reads special tokens written out in the text, such as `<|im_start|>`.
     pub fn tokenize(&self, text: &str, add_special: bool, parse_special: bool) -> Vec<TokenId> {
-        self.inner
+        self.texts()
+            .inner
             .vocab()
             .tokenize(text.as_bytes(), add_special, parse_special)
             .into_iter()
@@ -206,14 +315,16 @@ impl Model {
     /// The bytes of one token; empty for a control token unless `special`. They need not be valid
     /// UTF-8 by themselves.
     pub fn piece(&self, token: TokenId, special: bool) -> Vec<u8> {
-        self.inner
+        self.texts()
+            .inner
             .vocab()
             .token_to_piece(LlamaToken(token.0), special, None)
     }
 
     /// The token's text as the vocabulary stores it.
     pub fn token_text(&self, token: TokenId) -> Vec<u8> {
-        self.inner
+        self.texts()
+            .inner
             .vocab()
             .text(LlamaToken(token.0))
             .map(|text| text.to_bytes().to_vec())
@@ -222,23 +333,23 @@ impl Model {
 
     /// Whether the token ends a generation.
     pub fn is_eog(&self, token: TokenId) -> bool {
-        self.inner.vocab().is_eog(LlamaToken(token.0))
+        self.texts().inner.vocab().is_eog(LlamaToken(token.0))
     }
 
     /// The name of the vocabulary's type: `bpe`, `spm`, …
     pub fn vocab_type(&self) -> String {
-        format!("{:?}", self.inner.vocab().vocab_type()).to_lowercase()
+        format!("{:?}", self.texts().inner.vocab().vocab_type()).to_lowercase()
     }
 
     /// The begin-of-text token, if the vocabulary has one.
     pub fn bos(&self) -> Option<TokenId> {
-        let token = self.inner.vocab().bos().0;
+        let token = self.texts().inner.vocab().bos().0;
         (token >= 0).then_some(TokenId(token))
     }
 
     /// The end-of-text token, if the vocabulary has one.
     pub fn eos(&self) -> Option<TokenId> {
-        let token = self.inner.vocab().eos().0;
+        let token = self.texts().inner.vocab().eos().0;
         (token >= 0).then_some(TokenId(token))
     }
 
@@ -287,6 +398,17 @@ impl Model {
         // reading a pointer.
         unsafe { *std::ptr::from_ref(&self.inner).cast::<*mut ffi::llama_model>() }
     }
+}
+
+/// llama.cpp's progress callback; its user data is a progress function, if there is one, and
+/// whether it stopped the load.
+extern "C" fn report_progress(part: f32, watch: *mut std::ffi::c_void) -> bool {
+    // SAFETY: `Model::load_bare` passes this pair, which nothing else touches during the call.
+    let (progress, cancelled) =
+        unsafe { &mut *watch.cast::<(&mut Option<ProgressFn>, &mut bool)>() };
+    let go_on = progress.as_mut().is_none_or(|progress| progress(part));
+    **cancelled = !go_on;
+    go_on
 }
 
 /// A number out of a file's metadata, where a negative one stands for nonsense.

@@ -1,7 +1,7 @@
 //! A recording on the disk, which grows text by text.
 
-use std::fs::{self, File};
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::{Header, Record, Text, format};
@@ -15,9 +15,22 @@ impl Record {
     /// foreign, of another version, damaged, or not complete.
     pub fn read(path: &Path) -> Result<Self> {
         let bytes =
-            fs::read(path).map_err(|error| Error::io("cannot read the recording", path, error))?;
+            read(path).map_err(|error| Error::io("cannot read the recording", path, error))?;
         format::decode(&bytes).map_err(|error| error.context(path.display()))
     }
+}
+
+/// The bytes of the file at `path`; of one that does not begin as a recording no more than that,
+/// for it may be a model, or a device that has no end.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    let mut bytes = Vec::new();
+    let beginning = format::MAGIC.len() as u64;
+    (&mut file).take(beginning).read_to_end(&mut bytes)?;
+    if bytes == format::MAGIC {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// A recording that is being written. Every text is whole on the disk before the next one begins,
@@ -41,7 +54,7 @@ impl RecordWriter {
     pub fn open(path: &Path, header: &Header) -> Result<Self> {
         let io = |error| Error::io("cannot write the recording", path, error);
         let beginning = format::encode_header(header)?;
-        let there = match fs::read(path) {
+        let there = match read(path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(Error::io("cannot read the recording", path, error)),
@@ -137,6 +150,8 @@ fn check_same(wanted: &Header, found: &Header) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::record::{Attempt, header};
     use crate::types::TokenId;
@@ -227,5 +242,16 @@ mod tests {
         assert_eq!(fs::read(&foreign).expect("readable"), b"precious");
         let missing = Record::read(&folder.path().join("none")).expect_err("missing");
         assert_eq!(missing.kind(), ErrorKind::NotFound);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_without_an_end_is_no_recording() {
+        let path = Path::new("/dev/zero");
+        let error = Record::read(path).expect_err("zeros");
+        assert!(error.to_string().contains("it is no recording"), "{error}");
+        let header = header(&["a"], &["x"], 1);
+        let error = RecordWriter::open(path, &header).expect_err("zeros");
+        assert!(error.to_string().contains("it is no recording"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ pub const VERSION: u32 = 1;
 
 /// What a recording begins with. The first byte is no text, and a transfer that converts the ends
 /// of lines damages the last.
-const MAGIC: [u8; 8] = *b"\x89MSDREC\n";
+pub(super) const MAGIC: [u8; 8] = *b"\x89MSDREC\n";
 
 /// What was read from the beginning of a recording.
 #[derive(Debug)]

@@ -1,5 +1,7 @@
 //! One generation: rounds until something ends it.
 
+mod seat;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -9,14 +11,13 @@ use rand_chacha::ChaCha8Rng;
 use super::drafting::Played;
 use super::statistics::{Timings, Totals, milliseconds};
 use super::text::TextStream;
-use super::{
-    DrafterStatistics, Event, GenerateParams, Generation, RoundRecord, Session, StopReason,
-};
+use super::{Event, GenerateParams, Generation, RoundRecord, Session, StopReason};
 use crate::bandit::{self, Feedback};
 use crate::error::{Error, Result};
 use crate::llama::SamplerChain;
 use crate::round::Counterfactual;
 use crate::types::{ArmId, TokenId};
+use seat::Seat;
 
 /// How well drafters agreed with the target on a round's committed tokens.
 #[derive(Debug, Default)]
@@ -36,6 +37,8 @@ pub(super) struct Run<'a> {
     text: String,
     tokens: Vec<TokenId>,
     rounds: usize,
+    /// Time spent in them.
+    round_time: Duration,
     pub(super) timings: Timings,
     totals: Vec<Totals>,
 }
@@ -58,6 +61,7 @@ impl<'a> Run<'a> {
             text: String::new(),
             tokens: Vec::new(),
             rounds: 0,
+            round_time: Duration::ZERO,
             timings: Timings::default(),
         }
     }
@@ -83,7 +87,7 @@ impl<'a> Run<'a> {
                 return Ok(StopReason::Cancelled);
             }
             let most = self.session.params.n_max.min(room).min(left - 1);
-            if let Some(reason) = self.round(most, observe)? {
+            if let Some(reason) = self.round(most, cancel, observe)? {
                 return Ok(reason);
             }
         }
@@ -93,13 +97,27 @@ impl<'a> Run<'a> {
     fn round(
         &mut self,
         most: usize,
+        cancel: &AtomicBool,
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<Option<StopReason>> {
         let started = Instant::now();
-        let arm = if most > 0 { self.select() } else { None };
+        let seat = match most {
+            0 => Some(Seat::default()),
+            _ => self.seat(cancel, observe),
+        };
+        let Some(Seat { arm, swap }) = seat else {
+            return Ok(Some(StopReason::Cancelled));
+        };
+        self.timings.swap_ms += milliseconds(swap);
+        let behind = self.behind(arm);
         let (chain, rng) = (&mut self.chain, &mut self.rng);
         let played = self.session.play(arm, most, chain, rng)?;
         self.timings.add_round(&played.times);
+        if let Some(arm) = played.sole_drafter() {
+            self.session
+                .pool
+                .caught_up(arm, behind, played.times.catchup);
+        }
         let before = self.tokens.len();
         let reason = self.commit(&played, observe)?;
         let committed = self.tokens.len() - before;
@@ -109,7 +127,8 @@ impl<'a> Run<'a> {
             }
             _ => Scores::default(),
         };
-        self.learn(&played, committed, scores, started, observe)?;
+        self.learn(&played, committed, scores, (started, swap), observe)?;
+        self.round_time += started.elapsed();
         Ok(reason)
     }
 
@@ -154,14 +173,20 @@ impl<'a> Run<'a> {
         scores.time = started.elapsed();
         self.timings.counterfactual_ms += milliseconds(scores.time);
         self.timings.decode_ms += milliseconds(decode);
-        for (arm, error) in failed {
-            self.retire(arm, &error, observe);
-        }
+        self.retire_all(failed, observe);
         Ok(scores)
+    }
+
+    /// How many tokens the drafter of `arm` has to catch up with.
+    fn behind(&mut self, arm: Option<ArmId>) -> usize {
+        let len = self.session.history.len();
+        let drafter = arm.and_then(|arm| self.session.pool.drafter(arm));
+        drafter.map_or(0, |drafter| drafter.behind(len))
     }
 
     fn select(&mut self) -> Option<ArmId> {
         let started = Instant::now();
+        self.tell_switch_costs();
         let arm = self.session.policy.select(&mut self.policy_rng);
         self.timings.select_ms += milliseconds(started.elapsed());
         arm
@@ -195,9 +220,8 @@ impl<'a> Run<'a> {
         if reason.is_some() {
             let held = self.session.history.len();
             self.session.target.truncate(held)?;
-            for (arm, error) in self.session.pool.rollback(held) {
-                self.retire(arm, &error, observe);
-            }
+            let failed = self.session.pool.rollback(held);
+            self.retire_all(failed, observe);
         }
         Ok(reason)
     }
@@ -208,7 +232,7 @@ impl<'a> Run<'a> {
         played: &Played,
         committed: usize,
         scores: Scores,
-        started: Instant,
+        (started, swap): (Instant, Duration),
         observe: &mut dyn FnMut(Event<'_>),
     ) -> Result<()> {
         self.rounds += 1;
@@ -268,7 +292,7 @@ impl<'a> Run<'a> {
             draft_us: microseconds(played.times.draft),
             verify_us: microseconds(played.times.verify),
             catchup_us: microseconds(played.times.catchup),
-            swap_us: 0,
+            swap_us: microseconds(swap),
             counterfactual_us: microseconds(score_time),
         }));
         Ok(())
@@ -311,11 +335,7 @@ impl<'a> Run<'a> {
         let members = self.session.pool.members().iter();
         let mut drafters: Vec<_> = members
             .zip(&self.totals)
-            .map(|(member, totals)| DrafterStatistics {
-                loads: member.loads(),
-                failure: member.failure().map(str::to_owned),
-                ..totals.report(member.name(), member.kind().name())
-            })
+            .map(|(member, totals)| totals.report_of(member))
             .collect();
         if let Some(arm) = self.session.ensemble_arm() {
             let name = self.session.params.policy.to_string();

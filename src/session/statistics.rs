@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::bandit::Feedback;
+use crate::pool::Member;
 use crate::round::RoundTimes;
 
 /// Token counts and times of one generation; times in milliseconds.
@@ -36,7 +37,7 @@ pub struct Timings {
     pub select_ms: f64,
     /// Time in decoding committed tokens that a drafter had not seen.
     pub catchup_ms: f64,
-    /// Time in bringing drafters into memory.
+    /// Time that rounds waited for drafters that were not ready.
     pub swap_ms: f64,
     /// Time in scoring drafters on committed tokens because the policy asked for it, their
     /// catching up with the text included.
@@ -46,11 +47,11 @@ pub struct Timings {
 }
 
 /// What one drafter did in a generation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DrafterStatistics {
     /// Its name in the pool.
     pub name: String,
-    /// `model` or `ngram`; `ensemble` for all of them as one.
+    /// `model`, `eagle3` or `ngram`; `ensemble` for all of them as one.
     pub kind: &'static str,
     /// Rounds it was chosen for.
     pub rounds: usize,
@@ -64,8 +65,18 @@ pub struct DrafterStatistics {
     pub mean_be: Option<f64>,
     /// Times its weights were loaded, since the session began.
     pub loads: usize,
-    /// Times they were evicted, since the session began.
+    /// Times they were evicted, since the session began, as is all that follows.
     pub evictions: usize,
+    /// Bytes read or copied for its loads.
+    pub bytes_moved: u64,
+    /// Milliseconds that its loads took.
+    pub load_ms: f64,
+    /// Milliseconds of decoding committed tokens that it had not seen.
+    pub catchup_ms: f64,
+    /// The part of `load_ms` during which the generation went on.
+    pub hidden_swap_ms: f64,
+    /// Milliseconds that the generation waited for it.
+    pub exposed_swap_ms: f64,
     /// Why it left the pool, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
@@ -90,6 +101,22 @@ impl Totals {
         self.be += feedback.be;
     }
 
+    /// The report of a drafter in the pool.
+    pub(super) fn report_of(&self, member: &Member) -> DrafterStatistics {
+        let moves = member.statistics();
+        DrafterStatistics {
+            loads: moves.loads,
+            evictions: moves.evictions,
+            bytes_moved: moves.bytes_moved,
+            load_ms: moves.load_ms,
+            catchup_ms: moves.catchup_ms,
+            hidden_swap_ms: moves.hidden_swap_ms,
+            exposed_swap_ms: moves.exposed_swap_ms,
+            failure: member.failure().map(str::to_owned),
+            ..self.report(member.name(), member.kind().name())
+        }
+    }
+
     pub(super) fn report(&self, name: &str, kind: &'static str) -> DrafterStatistics {
         let mean = |sum: f64| (self.rounds > 0).then(|| sum / self.rounds as f64);
         DrafterStatistics {
@@ -102,6 +129,11 @@ impl Totals {
             mean_be: mean(self.be),
             loads: 0,
             evictions: 0,
+            bytes_moved: 0,
+            load_ms: 0.0,
+            catchup_ms: 0.0,
+            hidden_swap_ms: 0.0,
+            exposed_swap_ms: 0.0,
             failure: None,
         }
     }

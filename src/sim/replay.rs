@@ -21,8 +21,8 @@ use crate::types::ArmId;
 /// Texts that a policy takes as one query, one after the other.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
-    header: &'a Header,
-    texts: Vec<&'a Text>,
+    pub(super) header: &'a Header,
+    pub(super) texts: Vec<&'a Text>,
 }
 
 /// What came of one query.
@@ -70,7 +70,7 @@ impl<'a> Query<'a> {
 
     /// The most tokens that the texts could have had together.
     fn budget(&self) -> usize {
-        self.texts.len() * self.header.n_predict
+        self.texts.len().saturating_mul(self.header.n_predict)
     }
 
     /// Plays the query with `policy`, which is reset first. `rng` is [`bandit::generator`]'s for

@@ -70,6 +70,45 @@ impl Gguf {
         self.header[at..at + new.len()].copy_from_slice(new.as_bytes());
     }
 
+    /// Replaces the 32-bit number stored under `key`, or the one at `index` of an array.
+    #[allow(dead_code, reason = "not every test program changes numbers")]
+    pub fn set_number(&mut self, key: &str, index: usize, number: u32) {
+        let length = u64::try_from(key.len()).expect("it fits").to_le_bytes();
+        let entry = [length.as_slice(), key.as_bytes()].concat();
+        let at = self
+            .header
+            .windows(entry.len())
+            .position(|bytes| bytes == entry)
+            .expect("it occurs")
+            + entry.len();
+        // After the type of a number, and after that, the type and the number of the elements of
+        // an array.
+        let first = if self.header[at] == 9 {
+            at + 16
+        } else {
+            at + 4
+        };
+        let value = first + 4 * index;
+        self.header[value..value + 4].copy_from_slice(&number.to_le_bytes());
+    }
+
+    /// Gives a tensor the data `bytes`, from its beginning on.
+    #[allow(dead_code, reason = "not every test program has tensors")]
+    pub fn put(&mut self, name: &str, bytes: Vec<u8>) {
+        let tensor = self.tensors.iter().find(|tensor| tensor.name == name);
+        let tensor = tensor.expect("a tensor of that name");
+        self.data.push((tensor.offset, bytes));
+    }
+
+    /// Keeps the data of every tensor as it is in the model at `path`, from which this was read.
+    #[allow(dead_code, reason = "not every test program needs weights")]
+    pub fn keep_data(&mut self, path: &Path) {
+        let bytes = fs::read(path).expect("readable");
+        let start = self.header.len();
+        let data = (start as u64, bytes[start..].to_vec());
+        self.data.insert(0, data);
+    }
+
     /// Fills a tensor with `element`.
     pub fn fill(&mut self, name: &str, element: &[u8]) {
         let tensor = self.tensors.iter().find(|tensor| tensor.name == name);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 
 use metasd::llama::{ContextParams, Model, ModelParams};
-use metasd::pool::{DrafterSource, DrafterSpec, Pool, PoolDefaults};
+use metasd::pool::{DrafterSource, DrafterSpec, LoadContext, Pool, PoolDefaults};
 use metasd::session::{Session, SessionParams};
 use metasd::target::LlamaTarget;
 
@@ -72,7 +72,8 @@ pub fn session(model: &Arc<Model>, drafters: &[DrafterSpec], n_ctx: usize) -> Se
         n_batch: 256,
         threads,
     };
-    let pool = Pool::open(drafters, model, defaults).expect("compatible drafters");
+    let context = LoadContext::new(model, defaults).with_features(target.features());
+    let pool = Pool::open(drafters, &context).expect("compatible drafters");
     Session::new(
         Box::new(target),
         model.clone(),

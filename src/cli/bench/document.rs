@@ -65,8 +65,14 @@ impl Document {
         self.parts.push(Part::Table(table));
     }
 
-    /// Adds a figure.
-    pub fn figure(&mut self, figure: Figure) {
+    /// Adds a figure. One with the name of another gets a number, for each has its own files.
+    pub fn figure(&mut self, mut figure: Figure) {
+        let name = figure.name.clone();
+        let mut number = 1;
+        while self.figures().any(|other| other.name == figure.name) {
+            number += 1;
+            figure.name = format!("{name}-{number}");
+        }
         self.parts.push(Part::Figure(figure));
     }
 
@@ -231,6 +237,21 @@ mod tests {
                         | --- | ---: |\n| a\\|b | 1.2 |\n\n![Shares](share-qa.svg)\n\n\
                         Shares ([numbers](share-qa.csv))\n";
         assert_eq!(document().markdown(), expected);
+    }
+
+    #[test]
+    fn figures_of_the_same_name_do_not_share_files() {
+        let mut document = document();
+        for _ in 0..2 {
+            document.figure(Figure {
+                name: "share-qa".to_owned(),
+                caption: String::new(),
+                svg: String::new(),
+                csv: String::new(),
+            });
+        }
+        let names: Vec<&str> = document.figures().map(|figure| &*figure.name).collect();
+        assert_eq!(names, ["share-qa", "share-qa-2", "share-qa-3"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use metasd::Result;
-use metasd::pool::{DrafterSource, DrafterSpec};
+use metasd::pool::DrafterSpec;
 use serde::Serialize;
 
 use crate::cli::digest;
@@ -52,10 +52,7 @@ impl DrafterFacts {
     /// # Errors
     /// When its model cannot be read.
     pub fn of(spec: &DrafterSpec) -> Result<Self> {
-        let model = match &spec.source {
-            DrafterSource::Model { path, .. } => Some(FileFacts::of(path)?),
-            _ => None,
-        };
+        let model = spec.source.path().map(FileFacts::of).transpose()?;
         Ok(Self {
             name: spec.name.clone(),
             kind: spec.source.kind().name(),

@@ -37,6 +37,9 @@ impl Journal {
             .rposition(|byte| *byte == b'\n')
             .map_or(0, |at| at + 1);
         let records = read(&text[..whole], path, settings)?;
+        if whole == 0 && !line(settings, path)?.as_bytes().starts_with(&text) {
+            return Err(wrong(path, 1, "not the settings of a bench"));
+        }
         let failed = |error| Error::io("cannot write", path, error);
         let mut file = File::options()
             .write(true)
@@ -73,31 +76,43 @@ impl Journal {
     }
 
     fn line(&mut self, value: &impl serde::Serialize) -> Result<()> {
-        serde_json::to_string(value)
-            .map_err(std::io::Error::other)
-            .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()))
+        let line = line(value, &self.path)?;
+        self.file
+            .write_all(line.as_bytes())
             .map_err(|error| Error::io("cannot write", &self.path, error))
     }
 }
 
+/// `value` as a line of the file at `path`.
+fn line(value: &impl serde::Serialize, path: &Path) -> Result<String> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Error::io("cannot write", path, std::io::Error::other(error)))?;
+    Ok(text + "\n")
+}
+
+fn wrong(path: &Path, line: usize, what: impl std::fmt::Display) -> Error {
+    Error::new(
+        ErrorKind::Config,
+        format!(
+            "{}:{line}: {what}; remove the file to begin anew, or name another folder with --output",
+            path.display()
+        ),
+    )
+}
+
 fn read(text: &[u8], path: &Path, settings: &Value) -> Result<Vec<RunRecord>> {
-    let wrong = |line: usize, what: String| {
-        let place = format!("{}:{line}", path.display());
-        Error::new(
-            ErrorKind::Config,
-            format!(
-                "{place}: {what}; remove the file to begin anew, or name another folder with \
-                 --output"
-            ),
-        )
-    };
-    let text = std::str::from_utf8(text).map_err(|error| wrong(1, error.to_string()))?;
+    let text = std::str::from_utf8(text).map_err(|error| wrong(path, 1, error))?;
     let mut lines = text.lines().enumerate();
     let Some((_, header)) = lines.next() else {
         return Ok(Vec::new());
     };
-    let header: Value = serde_json::from_str(header)
-        .map_err(|error| wrong(1, format!("not the settings of a bench: {error}")))?;
+    let header: Value = serde_json::from_str(header).map_err(|error| {
+        wrong(
+            path,
+            1,
+            format_args!("not the settings of a bench: {error}"),
+        )
+    })?;
     let mut differences = Vec::new();
     compare("", &header, settings, &mut differences);
     if !differences.is_empty() {
@@ -116,7 +131,7 @@ fn read(text: &[u8], path: &Path, settings: &Value) -> Result<Vec<RunRecord>> {
     lines
         .map(|(index, line)| {
             serde_json::from_str(line)
-                .map_err(|error| wrong(index + 1, format!("not a run: {error}")))
+                .map_err(|error| wrong(path, index + 1, format_args!("not a run: {error}")))
         })
         .collect()
 }
@@ -206,6 +221,24 @@ mod tests {
         Journal::open(&path, &settings()).expect("nothing is lost");
         let text = std::fs::read_to_string(&path).expect("readable");
         assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_left_as_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = path(&folder);
+        for foreign in [
+            &b"one long line"[..],
+            b"{\"format\": 1}",
+            b"\xff\xfe",
+            b"a\n",
+        ] {
+            std::fs::write(&path, foreign).expect("writable");
+            let error = Journal::open(&path, &settings()).expect_err("no journal");
+            assert!(error.to_string().contains("runs.jsonl"), "{error}");
+            assert_eq!(error.exit_code(), 2);
+            assert_eq!(std::fs::read(&path).expect("readable"), foreign);
+        }
     }
 
     #[test]

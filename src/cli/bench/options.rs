@@ -6,33 +6,32 @@ use clap::Args;
 use metasd::audit::DEFAULT_MAX_GAP;
 use metasd::bandit::Reward;
 use metasd::bench::Method;
+use metasd::llama::SamplingParams;
 
-use crate::cli::options::{ModelArgs, TemplateArgs, TuningArgs, positive};
+use crate::cli::options::{
+    ModelArgs, ResidencyArgs, SuiteArgs, TruncationArgs, TuningArgs, positive, up_to,
+};
+use crate::cli::sampling;
+
+/// A bench of more would neither end nor fit in memory.
+const MOST_REPETITIONS: usize = 10_000;
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "A method is a policy, with @N_MAX for the most tokens it drafts in a round and \
                   +FIELD=VALUE for a parameter of its own: metasd-ucb@5+beta=0.12. `fixed:*` is \
                   every drafter alone. Plain decoding (`off`), which speed-ups are measured \
-                  against, is always run."
+                  against, is always run.",
+    mut_arg("per_category", |arg| arg.help(
+        "Take this many prompts of each category at most [default: all; with --quick 2]"
+    )),
+    mut_arg("predict", |arg| arg.help(
+        "Tokens to generate in a run [default: 128; with --quick 48]"
+    ))
 )]
 pub struct BenchArgs {
-    /// JSON lines with `prompt` or `turns` (the first is taken) and optionally `category`, without
-    /// which a prompt's is the file's name; may be repeated [default: all *.jsonl of the folder
-    /// prompts/ beside the pool]
-    #[arg(long, value_name = "FILE", help_heading = "Prompt")]
-    pub prompts: Vec<PathBuf>,
-
-    /// Take the prompts of this category; may be repeated [default: all]
-    #[arg(long = "category", value_name = "NAME", help_heading = "Prompt")]
-    pub categories: Vec<String>,
-
-    /// Take this many prompts of each category at most [default: all; with --quick 2]
-    #[arg(long, value_name = "N", help_heading = "Prompt")]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
-    pub per_category: Option<usize>,
     #[command(flatten)]
-    pub template: TemplateArgs,
+    pub suite: SuiteArgs,
 
     /// Methods to compare [default: fixed:*, metasd-ucb, metasd-ucb+counterfactual=8, hedge, exp3,
     /// seq-halving, random, static-ensemble, draft-all; with --quick fixed:*, metasd-ucb]
@@ -51,21 +50,13 @@ pub struct BenchArgs {
     #[arg(help_heading = "Bench")]
     pub temps: Vec<f32>,
 
+    #[command(flatten)]
+    pub truncation: TruncationArgs,
+
     /// How often everything is repeated [default: 3; with --quick 1]
     #[arg(long, value_name = "N", help_heading = "Bench")]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
+    #[arg(value_parser = up_to::<MOST_REPETITIONS>, allow_negative_numbers = true)]
     pub repetitions: Option<usize>,
-
-    /// Tokens to generate in a run [default: 128; with --quick 48]
-    #[arg(
-        short = 'n',
-        long = "predict",
-        visible_alias = "n-predict",
-        value_name = "N"
-    )]
-    #[arg(value_parser = positive, allow_negative_numbers = true)]
-    #[arg(help_heading = "Bench")]
-    pub predict: Option<usize>,
 
     /// A small part of it, in some minutes; what is given beside it holds
     #[arg(long, help_heading = "Bench")]
@@ -94,6 +85,8 @@ pub struct BenchArgs {
     pub models: ModelArgs,
     #[command(flatten)]
     pub tuning: TuningArgs,
+    #[command(flatten)]
+    pub residency: ResidencyArgs,
 
     /// The router that the method `router` asks, made by `metasd router fit` [default: the pool's]
     #[arg(long, value_name = "FILE", help_heading = "Speculation")]
@@ -161,7 +154,7 @@ impl BenchArgs {
 
     /// Prompts of a category at most.
     pub fn per_category(&self) -> Option<usize> {
-        self.per_category.or(self.defaults().per_category)
+        self.suite.per_category.or(self.defaults().per_category)
     }
 
     /// Repetitions.
@@ -169,9 +162,18 @@ impl BenchArgs {
         self.repetitions.unwrap_or(self.defaults().repetitions)
     }
 
+    /// How tokens are drawn at `temperature` with `seed`.
+    pub fn sampling(&self, temperature: f32, seed: u64) -> SamplingParams {
+        SamplingParams {
+            temperature,
+            seed,
+            ..sampling::truncated(&self.truncation)
+        }
+    }
+
     /// Tokens of a run.
     pub fn predict(&self) -> usize {
-        self.predict.unwrap_or(self.defaults().predict)
+        self.suite.predict.unwrap_or(self.defaults().predict)
     }
 }
 
@@ -209,5 +211,25 @@ mod tests {
         assert_eq!(args.per_category(), Some(2));
         assert_eq!(args.methods().len(), 2);
         assert_eq!(parse(&[]).per_category(), None);
+    }
+
+    #[test]
+    fn the_temperatures_work_with_the_sampling_that_is_given() {
+        let sampling =
+            parse(&["--top-k", "7", "--top-p", "0.5", "--min-p", "0.1"]).sampling(0.8, 3);
+        let expected = SamplingParams {
+            temperature: 0.8,
+            top_k: 7,
+            top_p: 0.5,
+            min_p: 0.1,
+            seed: 3,
+            ..SamplingParams::default()
+        };
+        assert_eq!(sampling, expected);
+        let unchanged = SamplingParams {
+            temperature: 1.0,
+            ..SamplingParams::default()
+        };
+        assert_eq!(parse(&[]).sampling(1.0, 0), unchanged);
     }
 }

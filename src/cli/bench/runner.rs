@@ -39,6 +39,8 @@ pub struct Bench {
     pub prompts: Vec<Task>,
     /// What the target alone says to each prompt, as far as it was asked.
     pub references: Vec<Option<Vec<TokenId>>>,
+    /// How tokens are drawn, but for the temperature, which is each run's own.
+    pub sampling: SamplingParams,
     /// Tokens of a run.
     pub predict: usize,
     /// The most tokens drafted in a round, for methods that do not say.
@@ -177,7 +179,7 @@ impl Bench {
             sampling: SamplingParams {
                 temperature: job.temperature,
                 seed: self.plan.seed.wrapping_add(job.repetition as u64),
-                ..SamplingParams::default()
+                ..self.sampling
             },
             ..GenerateParams::default()
         };

@@ -9,8 +9,8 @@ use super::BenchArgs;
 use super::facts::{Build, DrafterFacts, FileFacts, Machine};
 use crate::cli::digest;
 use crate::cli::engine::{self, Engine};
-use crate::cli::matrix::Category;
 use crate::cli::selection::Selection;
+use crate::cli::suite::Category;
 
 /// The version of what is written to the journal.
 const FORMAT: u32 = 1;
@@ -23,6 +23,9 @@ pub struct Settings {
     predict: usize,
     repetitions: usize,
     temperatures: Vec<f32>,
+    top_k: u32,
+    top_p: f32,
+    min_p: f32,
     methods: Vec<String>,
     rewards: Vec<String>,
     n_max: usize,
@@ -68,20 +71,24 @@ impl Settings {
         let is_loaded = |name: &String| names.contains(name);
         let mut methods: Vec<String> = plan.variants.iter().map(|v| v.method.to_string()).collect();
         methods.dedup();
-        let system_prompt = args.template.system_prompt.as_ref();
+        let sampling = args.sampling(0.0, plan.seed);
+        let system_prompt = args.suite.template.system_prompt.as_ref();
         Ok(Self {
             format: FORMAT,
             seed: plan.seed,
             predict: args.predict(),
             repetitions: plan.repetitions,
             temperatures: plan.temperatures.clone(),
+            top_k: sampling.top_k,
+            top_p: sampling.top_p,
+            min_p: sampling.min_p,
             methods,
             rewards: args.rewards.iter().map(ToString::to_string).collect(),
             n_max,
             reward_temperature: params.reward_temperature,
             policy_params: params.policy_params.clone(),
             max_gap: args.max_gap,
-            template: !args.template.no_conversation,
+            template: !args.suite.template.no_conversation,
             system_prompt: system_prompt.or(engine.system_prompt.as_ref()).cloned(),
             ctx_size: engine.n_ctx,
             batch_size: args.models.batch_size,

@@ -76,9 +76,14 @@ pub fn domain(domain: &DomainSummary) -> Table {
     )
 }
 
-/// The part of the rounds that each drafter had in a domain.
+/// The part of the rounds that each drafter had in a domain, and behind them each ensemble.
 pub fn shares(domain: &DomainSummary, drafters: &[String]) -> Table {
-    let drafters: Vec<&str> = drafters.iter().map(String::as_str).collect();
+    let mut drafters: Vec<&str> = drafters.iter().map(String::as_str).collect();
+    for name in domain.rows.iter().flat_map(|row| row.share.keys()) {
+        if !drafters.contains(&name.as_str()) {
+            drafters.push(name);
+        }
+    }
     let rows = domain.rows.iter().map(|row| {
         let mut cells = names(&row.method, row.reward, row.temperature);
         let share = |name: &&str| row.share.get(*name).map(|share| share * 100.0);
@@ -184,5 +189,16 @@ mod tests {
         assert_eq!(speedups(&summary).rows[2][3], "-");
         assert_eq!(shares(qa, &drafters).rows[1][3..], ["100.0", "0.0"]);
         assert_eq!(parts(qa).rows[1].last().expect("a cell"), "4.000");
+    }
+
+    #[test]
+    fn an_ensemble_has_a_column_of_its_own_behind_the_drafters() {
+        let drafters = ["a", "b"].map(str::to_owned);
+        let mut qa = summary(&drafters).domains.remove(0);
+        qa.rows[2].share.insert("all".to_owned(), 0.25);
+        let table = shares(&qa, &drafters);
+        assert_eq!(table.head[3..], ["a", "b", "all"]);
+        assert_eq!(table.rows[1][3..], ["100.0", "0.0", "-"]);
+        assert_eq!(table.rows[2][5], "25.0");
     }
 }

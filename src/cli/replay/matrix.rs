@@ -6,7 +6,7 @@ use metasd::sim::ArmTotals;
 use serde::Serialize;
 
 use super::Domain;
-use crate::cli::matrix::markdown;
+use crate::cli::table::markdown;
 
 /// Every drafter alone in every domain.
 #[derive(Debug, Serialize)]

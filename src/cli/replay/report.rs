@@ -1,9 +1,11 @@
 //! What a comparison of policies on a recording reports.
 
 use metasd::bandit::Reward;
+use metasd::sim::{SETTLED_ROUNDS, SETTLED_SHARE};
 use serde::Serialize;
 
-use crate::cli::matrix::markdown;
+use crate::cli::simulate::CONVERGENCE_TOKENS;
+use crate::cli::table::markdown;
 
 /// Each policy's ratio averaged over the domains.
 pub fn average(domains: &[DomainReport]) -> Vec<AverageReport> {
@@ -64,6 +66,9 @@ pub struct PolicyReport {
     pub ratio: f64,
     /// The share of its rounds that went to the best drafter.
     pub best_share: f64,
+    /// The round by which it has taken the best drafter in nine of ten rounds of a long query of the
+    /// domain's texts; `null` if it never has, or where texts change midway.
+    pub rounds_to_best_arm: Option<usize>,
     /// Mean round by which a query had settled on it, over those that had; `null` if none had.
     pub settled_round: Option<f64>,
     /// The share of these queries.
@@ -135,13 +140,44 @@ impl Report {
                 format!("{:.3}", policy.ratio),
             ));
         }
-        vec![
+        let mut lines = vec![
             format!(
                 "Rounds over all prompts of a domain (and over those of the best drafter alone); \
                  policies: mean of {} runs, seed {}\n",
                 self.runs, self.seed
             ),
             markdown(table),
-        ]
+        ];
+        if let Some(table) = self.soonest() {
+            lines.push(format!(
+                "\nRounds until the best drafter has {:.0}% of the last {SETTLED_ROUNDS} over all \
+                 runs, in a query of {CONVERGENCE_TOKENS} tokens made of the domain's texts in \
+                 changing orders; - for never\n",
+                100.0 * SETTLED_SHARE
+            ));
+            lines.push(markdown(table));
+        }
+        lines
+    }
+
+    /// How soon each policy has taken the best drafter of each domain; nothing where none has of
+    /// any.
+    fn soonest(&self) -> Option<Vec<Vec<String>>> {
+        let policies = || self.domains.iter().flat_map(|domain| &domain.policies);
+        policies().find(|policy| policy.rounds_to_best_arm.is_some())?;
+        let head = self
+            .domains
+            .iter()
+            .map(|domain| domain.name.replace('|', "\\|"));
+        let mut table = vec![[String::new()].into_iter().chain(head).collect()];
+        for (index, policy) in self.average.iter().enumerate() {
+            let rounds = self.domains.iter().map(|domain| {
+                let rounds = domain.policies[index].rounds_to_best_arm;
+                rounds.map_or("-".to_owned(), |rounds| rounds.to_string())
+            });
+            let name = format!("{} {}", policy.name, policy.reward);
+            table.push([name].into_iter().chain(rounds).collect());
+        }
+        Some(table)
     }
 }

@@ -89,6 +89,18 @@ impl Row {
             .collect()
     }
 
+    /// What the largest budget's regret has over the smallest's; `None` with a single budget. A fit
+    /// tells nothing where this is within its error.
+    fn growth(&self) -> Option<Estimate> {
+        let [(_, first), .., (_, last)] = &*self.points else {
+            return None;
+        };
+        Some(Estimate {
+            mean: last.mean - first.mean,
+            error: first.error.hypot(last.error),
+        })
+    }
+
     /// The row's cells, its names first and what was found of all budgets last.
     fn cells(&self) -> Vec<String> {
         let names = [self.method.to_string(), self.reward.to_string()];
@@ -103,6 +115,8 @@ impl Row {
             number(fit, 2, |fit| fit.slope),
             number(fit, 3, |fit| fit.r2),
             number(line, 3, |fit| fit.r2),
+            self.growth()
+                .map_or("-".to_owned(), |growth| estimate(&growth)),
             self.rounds_to_best
                 .map_or("-".to_owned(), |rounds| rounds.to_string()),
         ];
@@ -119,6 +133,7 @@ impl Row {
             "reward": self.reward,
             "regret": self.points.iter().map(regret).collect::<Vec<_>>(),
             "fit": fit,
+            "growth": self.growth().map(|growth| json!({"mean": growth.mean, "stderr": finite(growth.error)})),
             "line_r2": Fit::line(&curve).map(|fit| fit.r2),
             "rounds_to_best_arm": self.rounds_to_best,
         })
@@ -214,7 +229,7 @@ impl Solved {
     fn lines(&self) -> Vec<String> {
         let head = ["policy", "reward"].map(str::to_owned).into_iter();
         let tokens = self.rounds.iter().map(|(tokens, _)| tokens.to_string());
-        let tail = ["a", "b", "R²", "line R²", "to best"].map(str::to_owned);
+        let tail = ["a", "b", "R²", "line R²", "growth", "to best"].map(str::to_owned);
         let rounds = self.rounds.iter().map(|(_, rounds)| estimate(rounds));
         let alone = ["rounds of the best", ""].map(str::to_owned).into_iter();
         let nothing = std::iter::repeat_n(String::new(), tail.len());
@@ -291,8 +306,8 @@ impl Report {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "regret in rounds (mean ± standard error of {} runs, seed {}) with {} drafted, by \
-             tokens; fit a + b·ln tokens with its R², and that of a straight line; rounds until \
-             the best arm has {:.0}% of them",
+             tokens; fit a + b·ln tokens with its R², and that of a straight line; growth from the \
+             fewest tokens to the most; rounds until the best arm has {:.0}% of them",
             self.runs,
             self.seed,
             self.n_max,

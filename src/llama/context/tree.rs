@@ -40,7 +40,7 @@ impl Context {
     /// [`Self::max_candidates`]; for more nodes than a batch those of [`Self::decode`], as for
     /// everything else. The cache is then as it was.
     pub fn decode_tree(&mut self, tree: &Tree) -> Result<()> {
-        self.rows = 0;
+        (self.rows, self.decoded) = (0, 0);
         self.prune()?;
         if tree.candidates() > self.max_candidates() {
             return Err(Error::invalid(format!(
