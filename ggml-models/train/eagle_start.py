@@ -13,6 +13,8 @@ from target import Target, rms_norm
 BRINGING, COPYING, RIDGE, MARGIN, GAIN = 5, 2, 0.02, 7.0, 5.0
 # Variance, where a feature's is 1 on average, below which a direction is not blown up to the spread of the others.
 NOISE = 0.05
+# First positions of a text that are left out.
+FEW = 4
 
 
 def ridge(inputs, goal, share: float):
@@ -43,6 +45,27 @@ def take_vocabulary(head: Head, d2t: torch.Tensor, target: Target) -> None:
     head.output.copy_(target.output[d2t])
 
 
+def settled(examples) -> torch.Tensor:
+    """The features [n, layers · width] of all positions but the first of a text, which have states of another order of
+    magnitude that nothing depends on."""
+    return torch.cat([torch.from_numpy(e.features[FEW:]).float().flatten(1) for e in examples])
+
+
+def whitening(features: torch.Tensor) -> torch.Tensor:
+    """The matrix that turns `features` [n, d] to directions of one spread, [d, d] and invertible."""
+    spread = features.square().mean(0).sqrt().clamp(min=1e-6)
+    variance, directions = torch.linalg.eigh((features.T @ features) / len(features) / spread / spread.unsqueeze(1))
+    return (variance.clamp(min=0) + NOISE).rsqrt().unsqueeze(1) * directions.T / spread
+
+
+@torch.no_grad()
+def whiten_again(head: Head, examples) -> None:
+    """Makes a head of a GGUF file, where `whiten` is multiplied into `fc`, trainable as it was: the same function, taken
+    apart by the features of `examples`."""
+    head.whiten.copy_(whitening(settled(examples)))
+    head.fc.copy_(torch.linalg.solve(head.whiten.double(), head.fc.double(), left=False).float())
+
+
 @torch.no_grad()
 def begin(head: Head, target: Target, examples, d2t: torch.Tensor) -> None:
     """Sets the head to the best linear prediction of the target's next state from the token and the features, over
@@ -53,16 +76,13 @@ def begin(head: Head, target: Target, examples, d2t: torch.Tensor) -> None:
     take_vocabulary(head, d2t, target)
     head.output_norm.copy_(target.output_norm)
     shape, width, dim = head.shape, head.shape.width, head.shape.head_dim
-    # The first tokens of a text have states of another order of magnitude, which nothing depends on.
-    features = torch.cat([torch.from_numpy(e.features[4:]).float().flatten(1) for e in examples])
-    spread = features.square().mean(0).sqrt().clamp(min=1e-6)
-    variance, directions = torch.linalg.eigh((features.T @ features) / len(features) / spread / spread.unsqueeze(1))
-    head.whiten.copy_((variance.clamp(min=0) + NOISE).rsqrt().unsqueeze(1) * directions.T / spread)
+    features = settled(examples)
+    head.whiten.copy_(whitening(features))
     features = F.linear(features, head.whiten)
-    own = torch.cat([torch.from_numpy(e.tokens[4:-2]).long() for e in examples])
-    after = torch.cat([torch.from_numpy(e.tokens[5:-1]).long() for e in examples])
-    answers = torch.cat([torch.arange(4, len(e.features)) >= e.first for e in examples])
-    goal = torch.cat([torch.from_numpy(e.hidden[max(0, 4 - e.first) :]).float() for e in examples]) / target.output_norm
+    own = torch.cat([torch.from_numpy(e.tokens[FEW:-2]).long() for e in examples])
+    after = torch.cat([torch.from_numpy(e.tokens[FEW + 1 : -1]).long() for e in examples])
+    answers = torch.cat([torch.arange(FEW, len(e.features)) >= e.first for e in examples])
+    goal = torch.cat([torch.from_numpy(e.hidden[max(0, FEW - e.first) :]).float() for e in examples]) / target.output_norm
     embed = lambda tokens: rms_norm(target.embedding[tokens], head.attn_norm, shape.eps)
     embedded = embed(after)
     solution = ridge(torch.cat([embedded, features], 1)[answers], goal, RIDGE)

@@ -25,7 +25,8 @@ import torch.nn.functional as F
 
 from corpus import DOMAINS
 from eagle import DRAFT_VOCAB, Batch, Head, head_shape, load_head, save_head, unroll
-from eagle_start import begin, draft_vocabulary
+from eagle_export import read_head
+from eagle_start import begin, draft_vocabulary, take_vocabulary, whiten_again
 from features import LAYERS, read_answers, read_features
 from gguf_model import Refused
 from target import Target, fast_dtype
@@ -155,6 +156,10 @@ def loss_of(head: Head, batch: Batch, steps: int, generator):
     return loss / len(batch.starts), right, made
 
 
+def no_shards(folders) -> Refused:
+    return Refused(f"{', '.join(map(str, folders))}: no shards of features; the features stage makes them")
+
+
 class Supply:
     """Endless batches of about BATCH_ANSWERS chains, from the shards seen least so far."""
 
@@ -171,7 +176,7 @@ class Supply:
         if not self.ready:
             paths = [path for folder in self.folders for path in sorted(folder.glob("train-*.npz"))]
             if not paths:
-                raise Refused(f"{', '.join(map(str, self.folders))}: no shards of features; the features stage makes them")
+                raise no_shards(self.folders)
             seen = lambda path: self.visits.get(str(path), 0)
             fewest = min(map(seen, paths))
             fresh = [path for path in paths if seen(path) == fewest]
@@ -204,7 +209,10 @@ def main():
     parser.add_argument("--out", type=Path, required=True, help="folder for the checkpoints")
     parser.add_argument("--minutes", type=float, required=True)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--begin", type=Path, help="GGUF file of the head that `general` goes on from, in place of a closed form")
     options = parser.parse_args()
+    if options.begin and options.name != "general":
+        parser.error("--begin is for `general`; a specialist begins with it")
 
     path = options.out / f"eagle-{options.name}.pt"
     own = DOMAINS if options.name == "general" else (options.name,)
@@ -229,15 +237,25 @@ def main():
             print(f"{path}: already trained")
             return
     elif options.name == "general":
-        # The prompts are not looked at here, and tokenizing them takes a while.
-        target.chat = lambda prompt: [target.end]
-        answers = read_answers(target, options.answers, options.texts, 10**6)
-        d2t = draft_vocabulary({d: [a for part in parts for a in part] for d, parts in answers.items()}, DRAFT_VOCAB)
         torch.manual_seed(options.seed)
-        head = Head(shape)
         paths = sorted(path for folder in options.features for path in folder.glob("train-*.npz"))
         random.Random(options.seed).shuffle(paths)
-        begin(head, target, [e for path in paths[:FIRST] for e in read_features(path, target.fingerprint)], d2t)
+        examples = [e for path in paths[:FIRST] for e in read_features(path, target.fingerprint)]
+        if not examples:
+            raise no_shards(options.features)
+        if options.begin:
+            head = read_head(options.begin, shape)
+            # The output matrix is rounded in the file.
+            take_vocabulary(head, head.d2t.clone(), target)
+            whiten_again(head, examples)
+            record["before"] = options.begin.name
+        else:
+            # The prompts are not looked at here, and tokenizing them takes a while.
+            target.chat = lambda prompt: [target.end]
+            answers = read_answers(target, options.answers, options.texts, 10**6)
+            d2t = draft_vocabulary({d: [a for part in parts for a in part] for d, parts in answers.items()}, DRAFT_VOCAB)
+            head = Head(shape)
+            begin(head, target, examples, d2t)
         save_head(path, head, [], record)
     else:
         origin = options.out / "eagle-general.pt"
@@ -250,7 +268,10 @@ def main():
     rates = (LR_MATRIX, LR_NORMS)
     # The weights stay F32; products are rounded where that is faster.
     dtype = fast_dtype("cpu")
-    optimizers = [Muon(matrices, LR_MATRIX, dtype=dtype), torch.optim.AdamW(norms, LR_NORMS, betas=(0.9, 0.98), weight_decay=0.0, fused=True)]
+    optimizers = [
+        Muon(matrices, LR_MATRIX, dtype=dtype),
+        torch.optim.AdamW(norms, LR_NORMS, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
+    ]
     if resumed and resumed["optimizers"]:
         for optimizer, state in zip(optimizers, resumed["optimizers"]):
             optimizer.load_state_dict(state)

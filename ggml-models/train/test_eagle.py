@@ -15,7 +15,7 @@ from corpus import DOMAINS, Answer
 from eagle import ROPE_BASE, Head, HeadShape, load_head, save_head, unroll
 from eagle_evaluate import right_drafts, rounds_of
 from eagle_export import read_head, write_head
-from eagle_start import BRINGING, COPYING, begin, draft_vocabulary, take_vocabulary
+from eagle_start import BRINGING, COPYING, begin, draft_vocabulary, settled, take_vocabulary, whiten_again
 from eagle_train import Muon, SoftCrossEntropy, Supply, batch_of, candidates, loss_of
 from features import LAYERS, Example, plan, read_features, read_layers, write_features
 from gguf_model import Refused, Shape
@@ -295,6 +295,18 @@ class Training(unittest.TestCase):
         self.assertGreater(float(copying.mean()), 0.5)
         own = weights[:BRINGING].diagonal(dim1=1, dim2=2)[:, 5:]
         self.assertGreater(float(own.mean()), 0.9)
+
+    def test_a_head_that_is_whitened_again_says_the_same(self):
+        head, examples = a_head(), [an_example(200, seed) for seed in range(4)]
+        features = settled(examples)
+        before = head.encode(features)
+        whiten_again(head, examples)
+        torch.testing.assert_close(head.encode(features), before, rtol=1e-3, atol=1e-3)
+        white = F.linear(features, head.whiten)
+        spread = (white.T @ white / len(white)).diagonal()
+        # What NOISE leaves of 1.
+        self.assertTrue(0.8 < spread.min() and spread.max() < 1.0, (spread.min(), spread.max()))
+        self.assertFalse(torch.equal(head.whiten, torch.eye(3 * WIDTH)))
 
 
 class Export(InAFolder):
