@@ -8,7 +8,7 @@
 //! [session]                                # optional, as are its keys
 //! policy = "metasd-ucb"
 //! reward = "bd"
-//! beta = 0.07                              # and what else `PolicyParams` has
+//! beta = 0.12                              # and what else `PolicyParams` has
 //! spec_draft_n_max = 5
 //! reward_temperature = 1.0
 //! carry = 0.5

@@ -11,6 +11,8 @@ use crate::types::ArmId;
 
 /// Rounds then weigh as much as the last 1 / (1 − γ) = 50 would, near `sw-ucb`'s window.
 pub(super) const DEFAULT_DISCOUNT: f64 = 0.98;
+/// The β for block divergence; see that of `sw-ucb`.
+pub(super) const DEFAULT_BETA: f64 = 0.07;
 
 /// Discounted UCB (Garivier & Moulines 2011, *On upper-confidence bound policies for switching
 /// bandit problems*, §2.1, after Kocsis & Szepesvári 2006).
@@ -42,7 +44,7 @@ impl Discounted {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta(),
+            beta: params.beta_or(DEFAULT_BETA),
             discount: params.discount,
             counterfactual: params.counterfactual as u64,
             time: 0.0,
@@ -105,7 +107,7 @@ impl Policy for Discounted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bandit::{MEANS, change, observe, policy, rng, share};
+    use crate::bandit::{MEANS, change, observe, policy, rng, share, ucb};
 
     fn d_ucb(beta: f64, discount: f64, arms: usize) -> Discounted {
         let params = PolicyParams {
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn without_discount_the_bounds_are_those_of_metasd_ucb() {
-        let mut discounted = d_ucb(PolicyParams::default().beta(), 1.0, 3);
+        let mut discounted = d_ucb(ucb::DEFAULT_BETA, 1.0, 3);
         let mut ucb = policy("metasd-ucb", 3);
         for round in 0..200 {
             let arm = select(&mut discounted).unwrap();

@@ -139,17 +139,19 @@ fn argmax(arms: &[usize], mut index: impl FnMut(usize) -> Option<f64>) -> Option
     Some(arms[place])
 }
 
-fn upper_bound(past: Past<'_>, rounds: &[Weighted<'_>], t: f64) -> Option<usize> {
+/// `bd` is the β that the policy has by default.
+fn upper_bound(past: Past<'_>, rounds: &[Weighted<'_>], t: f64, bd: f64) -> Option<usize> {
+    let beta = past.params.beta_or(bd);
     argmax(&past.available(), |arm| {
         let (mean, n) = mean(rounds, arm)?;
-        Some(mean + past.params.beta() * (2.0 * t.max(1.0).ln() / n).sqrt())
+        Some(mean + beta * (2.0 * t.max(1.0).ln() / n).sqrt())
     })
 }
 
 fn ucb(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
     let rounds = past.rounds(past.params.counterfactual);
     let t = rounds.iter().map(|round| round.weight).sum();
-    upper_bound(past, &rounds, t)
+    upper_bound(past, &rounds, t, 0.12)
 }
 
 fn d_ucb(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
@@ -159,7 +161,7 @@ fn d_ucb(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
         round.weight *= past.params.discount.powi((last - 1 - index) as i32);
     }
     let t = rounds.iter().map(|round| round.weight).sum();
-    upper_bound(past, &rounds, t)
+    upper_bound(past, &rounds, t, 0.07)
 }
 
 fn sw_ucb(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
@@ -178,7 +180,7 @@ fn sw_ucb(past: Past<'_>, _rng: &mut ChaCha8Rng) -> Option<usize> {
         .rounds(past.params.counterfactual)
         .split_off(seen - held);
     rounds.iter_mut().for_each(|round| round.weight = 1.0);
-    upper_bound(past, &rounds, held as f64)
+    upper_bound(past, &rounds, held as f64, 0.07)
 }
 
 /// Draws from `arms` with `probabilities`.
@@ -408,7 +410,7 @@ fn thompson(past: Past<'_>, rng: &mut ChaCha8Rng) -> Option<usize> {
     argmax(&arms, |arm| {
         let normal: f64 = StandardNormal.sample(rng);
         let (mean, n) = past.plain(arm)?;
-        Some(mean + past.params.beta() / n.sqrt() * normal)
+        Some(mean + past.params.beta_or(0.12) / n.sqrt() * normal)
     })
 }
 

@@ -14,6 +14,9 @@ use crate::types::ArmId;
 /// Garivier & Moulines' 2B·√(T ln T / Υ) for a query of T = 200 rounds in which the best arm
 /// changes once (Υ = 1) is 65.
 pub(super) const DEFAULT_WINDOW: usize = 64;
+/// The β for block divergence. Less than that of a policy with all its past: the fewer rounds an arm
+/// has in the window, the more of them go to exploring.
+pub(super) const DEFAULT_BETA: f64 = 0.07;
 
 /// SW-UCB (Garivier & Moulines 2011, *On upper-confidence bound policies for switching bandit
 /// problems*, §2.2).
@@ -47,7 +50,7 @@ impl SlidingWindow {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta(),
+            beta: params.beta_or(DEFAULT_BETA),
             window: params.window,
             counterfactual: params.counterfactual as u64,
             rounds: VecDeque::new(),

@@ -13,6 +13,9 @@ use crate::bandit::{
 };
 use crate::error::{Error, Result};
 
+/// The β for block efficiency, of every policy that has one.
+const BE_BETA: f64 = 0.15;
+
 /// What the policies can be tuned by.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -20,8 +23,9 @@ pub struct PolicyParams {
     /// What is maximised.
     pub reward: Reward,
     /// Exploration strength β of `metasd-ucb`, `sw-ucb`, `d-ucb` and `thompson`, in units of
-    /// reward; finite and ≥ 0. `None` for what suits the reward: 0.07 for [`Reward::Bd`], 0.15
-    /// for [`Reward::Be`], which deviates about twice as far from its mean.
+    /// reward; finite and ≥ 0. `None` for what suits the policy and the reward: for
+    /// [`Reward::Bd`] 0.12, but 0.07 for `sw-ucb` and `d-ucb`; 0.15 for [`Reward::Be`], which
+    /// deviates about twice as far from its mean.
     pub beta: Option<f64>,
     /// How many of the last rounds `sw-ucb` looks at; ≥ 1.
     pub window: usize,
@@ -69,9 +73,13 @@ impl Default for PolicyParams {
 }
 
 impl PolicyParams {
-    /// [`PolicyParams::beta`], or what suits the reward.
-    pub fn beta(&self) -> f64 {
-        self.beta.unwrap_or(ucb::default_beta(self.reward))
+    /// [`PolicyParams::beta`], or what suits the reward: `bd` for block divergence. Block efficiency
+    /// takes one of a few values in a round, so that it needs a larger guard.
+    pub(super) fn beta_or(&self, bd: f64) -> f64 {
+        self.beta.unwrap_or(match self.reward {
+            Reward::Bd => bd,
+            Reward::Be => BE_BETA,
+        })
     }
 
     /// Checks every field's range.
@@ -80,8 +88,7 @@ impl PolicyParams {
     /// [`InvalidArgument`](crate::error::ErrorKind::InvalidArgument), naming the field and
     /// its range.
     pub fn validate(&self) -> Result<()> {
-        let beta = self.beta();
-        if !(beta.is_finite() && beta >= 0.0) {
+        if let Some(beta) = self.beta.filter(|beta| !(beta.is_finite() && *beta >= 0.0)) {
             return Err(Error::invalid(format!(
                 "beta is {beta}; it must be finite and not negative"
             )));
@@ -333,7 +340,10 @@ mod tests {
 
     #[test]
     fn beta_is_what_suits_the_reward_unless_it_is_given() {
-        let beta = |json: &str| serde_json::from_str::<PolicyParams>(json).unwrap().beta();
+        let beta = |json: &str| {
+            let params: PolicyParams = serde_json::from_str(json).unwrap();
+            params.beta_or(0.07)
+        };
         assert_eq!(beta("{}"), 0.07);
         assert_eq!(beta(r#"{"reward": "bd"}"#), 0.07);
         assert_eq!(beta(r#"{"reward": "be"}"#), 0.15);
@@ -342,8 +352,13 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_that_explores_by_beta_takes_the_one_of_its_reward() {
-        for written in ["metasd-ucb", "sw-ucb", "d-ucb", "thompson"] {
+    fn every_policy_that_explores_by_beta_has_one_for_each_reward() {
+        for (written, bd) in [
+            ("metasd-ucb", 0.12),
+            ("sw-ucb", 0.07),
+            ("d-ucb", 0.07),
+            ("thompson", 0.12),
+        ] {
             let state_with = |reward, beta| {
                 let params = PolicyParams {
                     reward,
@@ -364,7 +379,7 @@ mod tests {
                 let draws = (0..20).map(|seed| policy.select(&mut rng(seed)));
                 (draws.collect::<Vec<_>>(), policy.state())
             };
-            for (reward, default) in [(Reward::Bd, 0.07), (Reward::Be, 0.15)] {
+            for (reward, default) in [(Reward::Bd, bd), (Reward::Be, 0.15)] {
                 let expected = state_with(reward, Some(default));
                 assert_eq!(state_with(reward, None), expected, "{written} {reward}");
             }

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 use crate::bandit::arms::Arms;
-use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState, ucb};
 use crate::error::Result;
 use crate::types::ArmId;
 
@@ -30,7 +30,7 @@ impl Thompson {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta(),
+            beta: params.beta_or(ucb::DEFAULT_BETA),
         }
     }
 

@@ -3,22 +3,17 @@
 use rand::Rng;
 
 use crate::bandit::arms::Arms;
-use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState, Reward};
+use crate::bandit::{Feedback, Policy, PolicyParams, PolicyState};
 use crate::error::Result;
 use crate::types::ArmId;
 
-/// The β that suits `reward`.
+/// The β of `metasd-ucb` for block divergence.
 ///
 /// The theory's β = 1 guards against rewards that spread over all of [0, 1] and against long
 /// horizons. A block's mean spreads far less and a query lasts some tens of rounds, which
-/// β = 1 would spend exploring. Block efficiency takes one of a few values in a round, so that it
-/// deviates about twice as far as block divergence, and needs twice the guard.
-pub(super) fn default_beta(reward: Reward) -> f64 {
-    match reward {
-        Reward::Bd => 0.07,
-        Reward::Be => 0.15,
-    }
-}
+/// β = 1 would spend exploring. From here on the regret of long queries grows as the logarithm of
+/// their length, as it should; with less, a query now and then stays with the second best arm.
+pub(super) const DEFAULT_BETA: f64 = 0.12;
 
 /// `2 ln t`, 0 where a discount has left less than a round.
 pub(super) fn spread(t: f64) -> f64 {
@@ -53,7 +48,7 @@ impl Ucb {
     pub(super) fn new(params: &PolicyParams, arms: usize) -> Self {
         Self {
             arms: Arms::new(params.reward, arms),
-            beta: params.beta(),
+            beta: params.beta_or(DEFAULT_BETA),
             counterfactual: params.counterfactual as u64,
         }
     }

@@ -247,8 +247,8 @@ pub struct SpeculationArgs {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Speculation")]
 pub struct TuningArgs {
-    /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.07, or
-    /// 0.15 with the reward be]
+    /// How much metasd-ucb, sw-ucb, d-ucb and thompson explore [default: the pool's, else 0.12, or
+    /// 0.07 for sw-ucb and d-ucb; with the reward be 0.15]
     #[arg(long, value_name = "BETA", allow_negative_numbers = true)]
     pub beta: Option<f64>,
 
