@@ -250,13 +250,8 @@ fn open_member(member: &mut Member, source: &DrafterSource, context: &LoadContex
             threads,
             gpu_layers,
         } => {
-            let factory = HeadFactory::new(
-                path.clone(),
-                context.model_params(*gpu_layers),
-                context.drafter_params(*n_ctx, *threads),
-                context.clone(),
-            );
-            arrive(member, factory.open_whole()?, started)?;
+            let origin = context.origin(path, *n_ctx, *threads, *gpu_layers);
+            arrive(member, HeadFactory::new(origin).open_whole()?, started)?;
         }
     }
     Ok(())

@@ -78,6 +78,22 @@ impl MemoryBreakdown {
     pub fn total(&self) -> u64 {
         self.model + self.context + self.compute
     }
+
+    /// That which `ask` writes, of something made of `model`. `ask` is given memory for the numbers,
+    /// and for a message with its length.
+    pub(super) fn ask(
+        model: &Model,
+        ask: impl FnOnce(*mut ffi::msd_memory, *mut c_char, usize) -> i32,
+    ) -> Result<Self> {
+        let mut message = Message::new();
+        let mut raw = std::mem::MaybeUninit::<ffi::msd_memory>::zeroed();
+        let status = ask(raw.as_mut_ptr(), message.as_mut_ptr(), message.len());
+        if status != ffi::MSD_OK {
+            return Err(message.failure("no memory breakdown", model));
+        }
+        // SAFETY: all-zero bytes are a valid value of a struct of integers.
+        Ok(Self::from(unsafe { raw.assume_init() }))
+    }
 }
 
 impl From<ffi::msd_memory> for MemoryBreakdown {
@@ -435,27 +451,10 @@ impl Context {
     /// # Errors
     /// [`ErrorKind::Backend`] when llama.cpp cannot tell.
     pub fn memory(&self) -> Result<MemoryBreakdown> {
-        let mut message = Message::new();
-        let mut raw = std::mem::MaybeUninit::<ffi::msd_memory>::zeroed();
-        // SAFETY: the context is valid; `raw` and the message buffer are ours.
-        let status = unsafe {
-            ffi::msd_memory_breakdown(
-                self.raw.as_ptr(),
-                raw.as_mut_ptr(),
-                message.as_mut_ptr(),
-                message.len(),
-            )
-        };
-        if status != ffi::MSD_OK {
-            return Err(Error::new(
-                ErrorKind::Backend,
-                message
-                    .text()
-                    .unwrap_or_else(|| "no memory breakdown".into()),
-            ));
-        }
-        // SAFETY: all-zero bytes are a valid value of a struct of integers.
-        Ok(MemoryBreakdown::from(unsafe { raw.assume_init() }))
+        MemoryBreakdown::ask(&self.model, |memory, message, len| {
+            // SAFETY: the context is valid; the rest are the buffers given for it.
+            unsafe { ffi::msd_memory_breakdown(self.raw.as_ptr(), memory, message, len) }
+        })
     }
 
     fn remove(&mut self, sequence: i32, from: usize, to: usize) -> Result<()> {
@@ -579,5 +578,14 @@ impl Message {
         // SAFETY: the shim zero-terminates what it writes, and the buffer starts zeroed.
         let text = unsafe { CStr::from_ptr(self.0.as_ptr()) }.to_string_lossy();
         (!text.is_empty()).then(|| text.into_owned())
+    }
+
+    /// The error that `what`, of something made of `model`, ended with this message.
+    pub(super) fn failure(&self, what: &str, model: &Model) -> Error {
+        let why = self.text().unwrap_or_else(|| "no reason is known".into());
+        Error::new(
+            ErrorKind::Backend,
+            format!("{}: {what}: {why}", model.path().display()),
+        )
     }
 }

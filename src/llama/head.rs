@@ -102,7 +102,7 @@ impl HeadContext {
             )
         };
         let Some(raw) = NonNull::new(raw).filter(|_| status == ffi::MSD_OK) else {
-            return Err(failed("no context could be made", &model, &message));
+            return Err(message.failure("no context could be made", &model));
         };
         // SAFETY: the head is valid.
         let (vocabulary, feature_width) = unsafe {
@@ -298,7 +298,7 @@ impl HeadContext {
         self.decode_time += started.elapsed();
         if status != ffi::MSD_OK {
             let what = format!("decoding {count} pairs at position {} failed", self.len);
-            return Err(failed(&what, &self.model, &message));
+            return Err(message.failure(&what, &self.model));
         }
         self.len += count;
         self.rows = rows;
@@ -384,7 +384,7 @@ impl HeadContext {
             )
         };
         if status != ffi::MSD_OK {
-            return Err(failed("forgetting pairs failed", &self.model, &message));
+            return Err(message.failure("forgetting pairs failed", &self.model));
         }
         self.start = position;
         Ok(())
@@ -407,22 +407,10 @@ impl HeadContext {
     /// # Errors
     /// [`ErrorKind::Backend`] when that cannot be told.
     pub fn memory(&self) -> Result<MemoryBreakdown> {
-        let mut message = Message::new();
-        let mut raw = std::mem::MaybeUninit::<ffi::msd_memory>::zeroed();
-        // SAFETY: the head is valid; `raw` and the message buffer are ours.
-        let status = unsafe {
-            ffi::msd_head_memory(
-                self.raw.as_ptr(),
-                raw.as_mut_ptr(),
-                message.as_mut_ptr(),
-                message.len(),
-            )
-        };
-        if status != ffi::MSD_OK {
-            return Err(failed("no memory breakdown", &self.model, &message));
-        }
-        // SAFETY: all-zero bytes are a valid value of a struct of integers.
-        Ok(MemoryBreakdown::from(unsafe { raw.assume_init() }))
+        MemoryBreakdown::ask(&self.model, |memory, message, len| {
+            // SAFETY: the head is valid; the rest are the buffers given for it.
+            unsafe { ffi::msd_head_memory(self.raw.as_ptr(), memory, message, len) }
+        })
     }
 }
 
@@ -453,14 +441,4 @@ impl std::fmt::Debug for HeadContext {
             .field("len", &self.len)
             .finish_non_exhaustive()
     }
-}
-
-fn failed(what: &str, model: &Model, message: &Message) -> Error {
-    let why = message
-        .text()
-        .unwrap_or_else(|| "no reason is known".into());
-    Error::new(
-        ErrorKind::Backend,
-        format!("{}: {what}: {why}", model.path().display()),
-    )
 }

@@ -52,12 +52,56 @@ pub struct Opened {
     pub moved: u64,
 }
 
+/// The file that a drafter is made of, again and again, and how.
+pub(super) struct Origin {
+    pub path: PathBuf,
+    pub params: ModelParams,
+    pub drafter: ModelDrafterParams,
+    pub context: LoadContext,
+}
+
+impl Origin {
+    /// How the weights are loaded when they are only to be at hand.
+    pub fn on_host(&self) -> ModelParams {
+        ModelParams {
+            gpu_layers: Some(0),
+            ..self.params.clone()
+        }
+    }
+
+    /// The drafter that is made of the weights at hand, if they can be used, or else of those that
+    /// are loaded.
+    pub fn open<D: Drafter + 'static>(
+        &self,
+        weights: Option<&Weights>,
+        load: impl FnOnce(&ModelParams) -> Result<Arc<Model>>,
+        make: impl FnOnce(Arc<Model>) -> Result<D>,
+    ) -> Result<Opened> {
+        let at_hand = weights.and_then(|weights| weights.clone().downcast::<Model>().ok());
+        // Only where they are used from there can the very weights in host memory be used.
+        let (model, from_disk) = match at_hand.filter(|_| !self.context.separate_device) {
+            Some(model) => (model, false),
+            None => (load(&self.params)?, true),
+        };
+        let drafter = make(model.clone())?;
+        let memory = drafter.memory();
+        Ok(Opened {
+            drafter: Box::new(drafter),
+            moved: if from_disk { memory.model } else { 0 },
+            weights: (!self.context.separate_device).then_some(model as Weights),
+        })
+    }
+}
+
+/// What ends a load once `stop` is set.
+pub(super) fn until(stop: &Stop) -> ProgressFn {
+    let stop = stop.clone();
+    Box::new(move |_| !stop.load(Ordering::Relaxed))
+}
+
 /// A drafter that is a GGUF model.
 pub(super) struct ModelFactory {
-    path: PathBuf,
-    params: ModelParams,
-    drafter: ModelDrafterParams,
-    context: LoadContext,
+    origin: Origin,
     /// What the file was like when it was checked, and what was found.
     checked: parking_lot::Mutex<Option<(Identity, Arc<Blueprint>)>>,
 }
@@ -70,24 +114,16 @@ struct Identity {
 }
 
 impl ModelFactory {
-    pub(super) fn new(
-        path: PathBuf,
-        params: ModelParams,
-        drafter: ModelDrafterParams,
-        context: LoadContext,
-    ) -> Self {
+    pub(super) fn new(origin: Origin) -> Self {
         Self {
-            path,
-            params,
-            drafter,
-            context,
+            origin,
             checked: parking_lot::Mutex::new(None),
         }
     }
 
     fn identity(&self) -> Result<Identity> {
-        let file = std::fs::metadata(&self.path)
-            .map_err(|error| Error::io("cannot open the model", &self.path, error))?;
+        let file = std::fs::metadata(&self.origin.path)
+            .map_err(|error| Error::io("cannot open the model", &self.origin.path, error))?;
         Ok(Identity {
             bytes: file.len(),
             modified: file.modified().ok(),
@@ -104,9 +140,7 @@ impl ModelFactory {
         if found != checked {
             return Err(self.has_changed(checked, found));
         }
-        let stop = stop.clone();
-        let go_on: ProgressFn = Box::new(move |_| !stop.load(Ordering::Relaxed));
-        Model::load_bare(&self.path, params, &blueprint, Some(go_on))
+        Model::load_bare(&self.origin.path, params, &blueprint, Some(until(stop)))
     }
 
     fn has_changed(&self, checked: Identity, found: Identity) -> Error {
@@ -118,7 +152,7 @@ impl ModelFactory {
             ErrorKind::InvalidModel,
             format!(
                 "{} has changed since the pool was opened: {how}; restart to use the new file",
-                self.path.display()
+                self.origin.path.display()
             ),
         )
     }
@@ -127,35 +161,23 @@ impl ModelFactory {
 impl DrafterFactory for ModelFactory {
     fn plan(&self) -> Result<MemoryBreakdown> {
         let identity = self.identity()?;
-        let description = Model::describe(&self.path, &self.params)?;
-        check_vocabulary(&*self.context.target, &*description)?;
-        let memory = ModelDrafter::plan(&description, self.drafter)?;
-        let blueprint = Arc::new(Blueprint::of(&description, &self.context.target)?);
+        let description = Model::describe(&self.origin.path, &self.origin.params)?;
+        check_vocabulary(&*self.origin.context.target, &*description)?;
+        let memory = ModelDrafter::plan(&description, self.origin.drafter)?;
+        let blueprint = Arc::new(Blueprint::of(&description, &self.origin.context.target)?);
         *self.checked.lock() = Some((identity, blueprint));
         Ok(memory)
     }
 
     fn read(&self, stop: &Stop) -> Result<Weights> {
-        let on_host = ModelParams {
-            gpu_layers: Some(0),
-            ..self.params.clone()
-        };
-        Ok(self.load(&on_host, stop)?)
+        Ok(self.load(&self.origin.on_host(), stop)?)
     }
 
     fn open(&self, weights: Option<&Weights>, stop: &Stop) -> Result<Opened> {
-        let at_hand = weights.and_then(|weights| weights.clone().downcast::<Model>().ok());
-        // Only where they are used from there can the very weights in host memory be used.
-        let (model, from_disk) = match at_hand.filter(|_| !self.context.separate_device) {
-            Some(model) => (model, false),
-            None => (self.load(&self.params, stop)?, true),
-        };
-        let drafter = ModelDrafter::new(model.clone(), self.drafter)?;
-        let memory = drafter.memory();
-        Ok(Opened {
-            drafter: Box::new(drafter),
-            moved: if from_disk { memory.model } else { 0 },
-            weights: (!self.context.separate_device).then_some(model as Weights),
-        })
+        self.origin.open(
+            weights,
+            |params| self.load(params, stop),
+            |model| ModelDrafter::new(model, self.origin.drafter),
+        )
     }
 }

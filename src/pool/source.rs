@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::factory::{DrafterFactory, ModelFactory};
+use super::factory::{DrafterFactory, ModelFactory, Origin};
 use super::head_factory::HeadFactory;
 use crate::drafter::{DrafterKind, ModelDrafterParams, NgramParams, is_head};
 use crate::error::{Error, ErrorKind, Result};
@@ -169,6 +169,22 @@ impl LoadContext {
         }
     }
 
+    /// The file of a drafter with all that it is made with.
+    pub(super) fn origin(
+        &self,
+        path: &Path,
+        n_ctx: Option<usize>,
+        threads: Option<usize>,
+        gpu_layers: Option<u32>,
+    ) -> Origin {
+        Origin {
+            path: path.to_owned(),
+            params: self.model_params(gpu_layers),
+            drafter: self.drafter_params(n_ctx, threads),
+            context: self.clone(),
+        }
+    }
+
     /// What brings a drafter of `source` into memory; `None` for one that takes none.
     pub(super) fn factory(&self, source: &DrafterSource) -> Option<Arc<dyn DrafterFactory>> {
         match source {
@@ -178,23 +194,19 @@ impl LoadContext {
                 n_ctx,
                 threads,
                 gpu_layers,
-            } => Some(Arc::new(ModelFactory::new(
-                path.clone(),
-                self.model_params(*gpu_layers),
-                self.drafter_params(*n_ctx, *threads),
-                self.clone(),
-            ))),
+            } => {
+                let origin = self.origin(path, *n_ctx, *threads, *gpu_layers);
+                Some(Arc::new(ModelFactory::new(origin)))
+            }
             DrafterSource::Eagle3 {
                 path,
                 n_ctx,
                 threads,
                 gpu_layers,
-            } => Some(Arc::new(HeadFactory::new(
-                path.clone(),
-                self.model_params(*gpu_layers),
-                self.drafter_params(*n_ctx, *threads),
-                self.clone(),
-            ))),
+            } => {
+                let origin = self.origin(path, *n_ctx, *threads, *gpu_layers);
+                Some(Arc::new(HeadFactory::new(origin)))
+            }
         }
     }
 }
