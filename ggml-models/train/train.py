@@ -55,7 +55,7 @@ def read_corpus(target, answers: list[Path], texts: list[Path]):
         if not train[domain] or not held[domain]:
             raise Refused(
                 f"{where}: {len(found)} answers are too few: of those for {domain}, one in thirty is held out, "
-                "and there must be some on both sides; compose more prompts"
+                "and there must be some on both sides; compose more prompts (about 150 a domain are enough), for answers in a new folder"
             )
     return train, held
 
