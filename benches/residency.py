@@ -14,6 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,9 +87,12 @@ def main():
         "async": ["--vram-budget", budget, "--swap", "async"],
         "sync": ["--vram-budget", budget, "--swap", "sync"],
     }
-    # A pool without models, on the same target.
+    # A pool without models, on the same target, which is told the same.
     target = run(options, options.models, ["--policy", "off"], "Hi")["model"]
     plain = ["--pool", ROOT / "tests/support/plain-pool.toml", "--model", target]
+    told = tomllib.loads(Path(options.pool).read_text(encoding="utf-8"))["target"].get("system_prompt")
+    if told is not None:
+        plain += ["--system-prompt", told]
     totals = {name: {"generated": 0.0, "swap": 0.0, "peak": 0, "rss": 0, "differ": 0, "loads": 0} for name in methods}
     count = 0
     prompts = read_prompts(options)
