@@ -16,7 +16,7 @@ fn recording() -> PathBuf {
 }
 
 /// Rounds beside those of the best drafter alone, on average over the domains, of `policy` with
-/// block divergence, on the prompts that no default was chosen on.
+/// block divergence, on the half of the prompts that window and discount were not chosen on.
 fn ratio(policy: &str) -> f64 {
     let plain_pool = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/plain-pool.toml");
     let output = assert_cmd::cargo_bin_cmd!("metasd")
